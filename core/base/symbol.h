@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Symbol is an interned string: a dense 32-bit id into a SymbolTable. A net, its nested nets and its clones
+// share one table, so equal names are equal ids and per-name data lives in plain vectors. The table only
+// grows. It is not thread-safe: whoever interns owns it; readers of existing symbols need no lock as long as
+// nobody interns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+struct Symbol {
+  uint32_t id = 0;
+
+  /// False for "not set". The explicitly empty string is a set symbol (kEmptySymbol) with the same text.
+  explicit operator bool() const { return id != 0; }
+  friend bool operator==(Symbol a, Symbol b) { return a.id == b.id; }
+  friend bool operator!=(Symbol a, Symbol b) { return a.id != b.id; }
+  friend bool operator<(Symbol a, Symbol b) { return a.id < b.id; }
+};
+
+inline constexpr Symbol kNoSymbol{0};
+inline constexpr Symbol kEmptySymbol{1};
+
+class SymbolTable {
+ public:
+  SymbolTable();
+  SymbolTable(const SymbolTable&) = delete;
+  SymbolTable& operator=(const SymbolTable&) = delete;
+
+  /// The symbol of `text`, made on first use. Views of existing symbols stay valid.
+  Symbol Intern(std::string_view text);
+  /// The symbol of `text`, or kNoSymbol when nobody interned it.
+  Symbol Find(std::string_view text) const;
+  /// The text; "" for kNoSymbol.
+  std::string_view Str(Symbol symbol) const { return {entries_[symbol.id].data, entries_[symbol.id].size}; }
+  /// Number of symbols: ids are 0 .. size()-1.
+  uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
+
+ private:
+  struct Entry {
+    const char* data;
+    uint32_t size;
+    uint32_t hash;
+  };
+  const char* Store(std::string_view text);
+  void Grow();
+
+  std::vector<Entry> entries_;
+  std::vector<uint32_t> slots_;  // ids, 0 = free; size is a power of two
+  std::vector<std::unique_ptr<char[]>> chunks_;
+  char* chunk_next_ = nullptr;
+  size_t chunk_left_ = 0;
+};
+
+using SymbolTablePtr = std::shared_ptr<SymbolTable>;
+
+}  // namespace weft

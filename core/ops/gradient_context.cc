@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/ops/gradient_context.h"
+
+#include <algorithm>
+
+#include "core/base/str.h"
+
+namespace weft {
+
+void GradientContext::Begin(const Op& op, std::span<const Gradient> output_gradients) {
+  op_ = &op;
+  output_gradients_ = output_gradients;
+  ops_.clear();
+  input_gradients_.assign(op.inputs.size(), {});
+  missing_.clear();
+}
+
+void GradientContext::Missing(size_t i, std::string_view what) {
+  if (missing_.empty())
+    missing_ =
+        StrCat("Gradient of output ", i < num_outputs() ? Str(O(i)) : std::string_view("?"), " ", what);
+}
+
+Symbol GradientContext::GO(size_t i) {
+  if (!has_GO(i)) {
+    Missing(i, "is not provided!");
+    return kNoSymbol;
+  }
+  if (output_gradients_[i].is_sparse()) Missing(i, "is sparse (expected dense)");
+  return output_gradients_[i].dense;
+}
+
+Symbol GradientContext::GO_indices(size_t i) {
+  if (!has_GO(i))
+    Missing(i, "is not provided!");
+  else if (output_gradients_[i].is_dense())
+    Missing(i, "is dense (expected sparse)");
+  return i < output_gradients_.size() ? output_gradients_[i].indices : kNoSymbol;
+}
+
+Symbol GradientContext::GO_values(size_t i) {
+  if (!has_GO(i))
+    Missing(i, "is not provided!");
+  else if (output_gradients_[i].is_dense())
+    Missing(i, "is dense (expected sparse)");
+  return i < output_gradients_.size() ? output_gradients_[i].values : kNoSymbol;
+}
+
+Symbol GradientContext::GI(size_t i) {
+  if (!input_gradients_[i].dense) input_gradients_[i].dense = grad_name_(I(i));
+  return input_gradients_[i].dense;
+}
+
+Symbol GradientContext::GI_indices(size_t i) {
+  if (!input_gradients_[i].indices)
+    input_gradients_[i].indices = Name(StrCat(Str(grad_name_(I(i))), "_indices"));
+  return input_gradients_[i].indices;
+}
+
+Symbol GradientContext::GI_values(size_t i) {
+  if (!input_gradients_[i].values)
+    input_gradients_[i].values = Name(StrCat(Str(grad_name_(I(i))), "_values"));
+  return input_gradients_[i].values;
+}
+
+void GradientContext::SetDense(size_t i, Symbol name) { input_gradients_[i] = Gradient::Dense(name); }
+
+void GradientContext::SetSparse(size_t i, Symbol indices, Symbol values) {
+  input_gradients_[i] = Gradient::Sparse(indices, values);
+}
+
+Op& GradientContext::Add(Symbol type, std::span<const Symbol> inputs, std::span<const Symbol> outputs,
+                         std::span<const Arg> args, Copy copy) {
+  Op& made = ops_.emplace_back();
+  made.type = type;
+  made.name = kEmptySymbol;
+  made.inputs = BlobList(inputs);
+  made.outputs = BlobList(outputs);
+  made.device = op_->device;
+  made.is_gradient_op = true;
+  if (copy == kCopyAll || copy == kNoArgs) made.engine = op_->engine;
+  if (copy == kCopyAll || copy == kNoEngine) made.args = op_->args;
+  for (const Arg& arg : args) made.args = WithArg(made.args, arg);
+  return made;
+}
+
+Op& GradientContext::Add(std::string_view type, std::span<const Symbol> inputs,
+                         std::span<const Symbol> outputs, std::span<const Arg> args, Copy copy) {
+  return Add(Name(type), inputs, outputs, args, copy);
+}
+
+Op& GradientContext::Add(std::string_view type, std::initializer_list<Symbol> inputs,
+                         std::initializer_list<Symbol> outputs, std::initializer_list<Arg> args, Copy copy) {
+  const auto span = [](const auto& list) { return std::span(list.begin(), list.size()); };
+  return Add(Name(type), span(inputs), span(outputs), span(args), copy);
+}
+
+}  // namespace weft
