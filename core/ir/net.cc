@@ -44,7 +44,6 @@ class Rehomer {
       moved.engine = Move(op.engine);
       moved.debug_info = Move(op.debug_info);
       moved.domain = Move(op.domain);
-      moved.op_version = Move(op.op_version);
       for (Symbol& s : moved.inputs) s = Move(s);
       for (Symbol& s : moved.outputs) s = Move(s);
       for (Symbol& s : moved.control_inputs) s = Move(s);
@@ -275,7 +274,7 @@ bool SameOp(const SymbolTable& table_a, const Op& a, const SymbolTable& table_b,
          table_a.Str(a.name) == table_b.Str(b.name) && table_a.Str(a.engine) == table_b.Str(b.engine) &&
          a.is_gradient_op.value_or(false) == b.is_gradient_op.value_or(false) &&
          table_a.Str(a.debug_info) == table_b.Str(b.debug_info) &&
-         table_a.Str(a.domain) == table_b.Str(b.domain) &&
+         table_a.Str(a.domain) == table_b.Str(b.domain) && a.op_version == b.op_version &&
          SameSymbols(table_a, a.inputs, table_b, b.inputs) &&
          SameSymbols(table_a, a.outputs, table_b, b.outputs) &&
          SameSymbols(table_a, a.control_inputs, table_b, b.control_inputs) &&

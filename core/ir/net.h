@@ -102,7 +102,8 @@ struct Op {
   ArgList args;
   DevicePtr device;  // null: the file says nothing
   std::optional<bool> is_gradient_op;
-  Symbol debug_info, domain, op_version;
+  Symbol debug_info, domain;
+  std::optional<int64_t> op_version;
   std::shared_ptr<const std::string> unknown;  // fields we do not know, as they came; usually null
 };
 

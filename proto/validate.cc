@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "proto/validate.h"
+
+#include <string>
+
+#include "core/base/str.h"
+#include "proto/wire.h"
+
+namespace weft {
+
+namespace {
+
+WireType ExpectedType(Kind kind) {
+  switch (kind) {
+    case Kind::kString:
+    case Kind::kBytes:
+    case Kind::kMessage:
+      return WireType::kLength;
+    case Kind::kFloat:
+      return WireType::kFixed32;
+    case Kind::kDouble:
+      return WireType::kFixed64;
+    default:
+      return WireType::kVarint;
+  }
+}
+
+// A name or other text as people write it: UTF-8 without control characters other than white space.
+bool IsPlainText(std::string_view text) {
+  for (const char c : text)
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
+      return false;
+  return IsUtf8(text);
+}
+
+class Validator {
+ public:
+  Validator(std::string_view bytes, WireFit* fit, size_t offset, uint64_t most_fields)
+      : begin_(bytes.data()), fit_(fit), offset_(offset), fields_left_(most_fields) {}
+
+  // False on an error, which is then in error_.
+  bool Walk(MessageId id, const char* p, const char* end, int depth);
+
+  Error TakeError(MessageId id) {
+    if (path_.empty()) path_ = GetMessage(id).name;
+    error_.message = StrCat(path_, ", byte ", Offset(at_), ": ", error_.message);
+    return std::move(error_);
+  }
+
+ private:
+  size_t Offset(const char* p) const { return offset_ + static_cast<size_t>(p - begin_); }
+  bool Fail(const char* at, std::string message, ErrorCode code = ErrorCode::kParse) {
+    at_ = at;
+    error_ = Error{code, std::move(message)};
+    return false;
+  }
+  bool FailVarint(const char* at, const char* end, std::string_view what) {
+    return Fail(at, end - at >= 10 ? StrCat(what, " is no number: it does not end within 10 bytes")
+                                   : StrCat(what, " is cut off by the end of the message"));
+  }
+  bool WalkPacked(const Field& field, const char* p, const char* end);
+  // Adds "op[3]" in front of the path: which field of `id` began at `field_start`.
+  void AddToPath(const Field& field, std::string_view before_field);
+
+  const char* begin_;
+  WireFit* fit_;
+  size_t offset_;
+  uint64_t fields_left_;
+  const char* at_ = nullptr;
+  Error error_;
+  std::string path_;
+};
+
+void Validator::AddToPath(const Field& field, std::string_view before_field) {
+  std::string piece(field.name);
+  if (field.repeated) {
+    WireCursor cursor(before_field);
+    WireField f;
+    size_t index = 0;
+    while (cursor.Next(f)) index += f.number() == field.number;
+    StrAppend(piece, "[", index, "]");
+  }
+  path_ = path_.empty() ? piece : StrCat(piece, ".", path_);
+}
+
+bool Validator::WalkPacked(const Field& field, const char* p, const char* end) {
+  const size_t size = static_cast<size_t>(end - p);
+  const WireType type = ExpectedType(field.kind);
+  if (type == WireType::kVarint) {
+    while (p < end) {
+      uint64_t value;
+      const char* const next = ReadVarint(p, end, value);
+      if (next == nullptr) return FailVarint(p, end, "a value of a packed list");
+      p = next;
+    }
+  } else {
+    const size_t width = type == WireType::kFixed32 ? 4 : 8;
+    if (size % width != 0)
+      return Fail(p,
+                  StrCat("a packed list of ", size, " bytes is no whole number of ", width, "-byte values"));
+  }
+  return true;
+}
+
+bool Validator::Walk(MessageId id, const char* p, const char* const end, int depth) {
+  const Message& message = GetMessage(id);
+  const char* const message_begin = p;
+  while (p < end) {
+    if (fields_left_ == 0) return true;
+    --fields_left_;
+    const char* const start = p;
+    uint64_t tag, value;
+    p = ReadVarint(p, end, tag);
+    if (p == nullptr) return FailVarint(start, end, "a field's number");
+    if (tag > UINT32_MAX || (tag >> 3) == 0)
+      return Fail(start, StrCat("field number ", tag >> 3, " is out of range (1 to 536870911)"));
+    const uint32_t number = static_cast<uint32_t>(tag >> 3);
+    const Field* const field = FindField(message, number);
+    const auto type = static_cast<WireType>(tag & 7);
+    bool known = field != nullptr && type == ExpectedType(field->kind);
+    switch (type) {
+      case WireType::kVarint: {
+        const char* const at = p;
+        p = ReadVarint(p, end, value);
+        if (p == nullptr)
+          return FailVarint(at, end, field ? StrCat("the value of ", field->name) : StrCat("field ", number));
+        break;
+      }
+      case WireType::kFixed32:
+      case WireType::kFixed64: {
+        const ptrdiff_t width = type == WireType::kFixed32 ? 4 : 8;
+        if (end - p < width) {
+          return Fail(start, StrCat(field ? field->name : std::string_view("a field"), " needs ", width,
+                                    " bytes, but ", end - p, " are left in ", message.name));
+        }
+        p += width;
+        if (known && field->kind == Kind::kFloat && field->repeated && number < 16) {
+          while (end - p >= 5 && *p == static_cast<char>(tag))
+            p += 5;  // Argument.floats is one tag per value
+        }
+        break;
+      }
+      case WireType::kLength: {
+        const char* const at = p;
+        p = ReadVarint(p, end, value);
+        if (p == nullptr) return FailVarint(at, end, "a length");
+        if (value > static_cast<uint64_t>(end - p)) {
+          return Fail(start, StrCat(field ? field->name : StrCat("field ", number), " is said to have ",
+                                    value, " bytes, but ", end - p, " are left in ", message.name));
+        }
+        const char* const body = p;
+        p += value;
+        if (field == nullptr) break;
+        bool ok = true;
+        if (field->kind == Kind::kMessage) {
+          ok = depth < kMaxNesting
+                   ? Walk(field->message, body, p, depth + 1)
+                   : Fail(start, StrCat("nesting deeper than ", kMaxNesting, " levels"), ErrorCode::kLimit);
+        } else if (field->repeated && !known) {
+          known = true;
+          ok = WalkPacked(*field, body, p);
+        } else if (fit_ != nullptr && field->kind == Kind::kString) {
+          fit_->odd_text += !IsPlainText({body, static_cast<size_t>(value)});
+        }
+        if (!ok) {
+          AddToPath(*field, {message_begin, static_cast<size_t>(start - message_begin)});
+          return false;
+        }
+        break;
+      }
+      case WireType::kStartGroup: {
+        const char* body_end;
+        const char* const body = p;
+        p = SkipGroup(p, end, number, kMaxNesting - depth, body_end);
+        if (p == nullptr) return Fail(body, "a group that is malformed, not ended, or nested too deeply");
+        break;
+      }
+      case WireType::kEndGroup:
+        return Fail(start, StrCat("the end of group ", number, ", which was never begun"));
+      default:
+        return Fail(start, StrCat("wire type ", tag & 7, " does not exist"));
+    }
+    if (fit_ != nullptr) ++(known ? fit_->known : fit_->unknown);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool IsUtf8(std::string_view text) {
+  const auto* p = reinterpret_cast<const unsigned char*>(text.data());
+  const auto* const end = p + text.size();
+  while (p < end) {
+    if (*p < 0x80) {
+      ++p;
+      continue;
+    }
+    const int more = *p >= 0xf0 ? 3 : *p >= 0xe0 ? 2 : 1;
+    if (*p < 0xc2 || *p > 0xf4 || end - p <= more) return false;
+    const unsigned second = p[1];
+    const unsigned least = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80;  // no overlong forms
+    const unsigned largest = *p == 0xed   ? 0x9f
+                             : *p == 0xf4 ? 0x8f
+                                          : 0xbf;  // no surrogates, nothing past U+10FFFF
+    if (second < least || second > largest) return false;
+    for (int i = 2; i <= more; ++i)
+      if ((p[i] & 0xc0) != 0x80) return false;
+    p += more + 1;
+  }
+  return true;
+}
+
+Result<void> Validate(MessageId message, std::string_view bytes, WireFit* fit, size_t offset,
+                      uint64_t most_fields) {
+  if (bytes.size() > kMaxMessageBytes) {
+    return Error{ErrorCode::kLimit, StrCat(GetMessage(message).name, " of ", FormatBytes(bytes.size()),
+                                           " is larger than protobuf's limit of 2 GB")};
+  }
+  Validator validator(bytes, fit, offset, most_fields);
+  if (!validator.Walk(message, bytes.data(), bytes.data() + bytes.size(), 0))
+    return validator.TakeError(message);
+  return {};
+}
+
+}  // namespace weft
