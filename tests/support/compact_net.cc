@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/support/compact_net.h"
+
+#include "core/base/check.h"
+#include "core/base/str.h"
+
+namespace weft::testing {
+
+namespace {
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+template <typename Add>
+void ForEachWord(std::string_view text, char separator, Add add) {
+  for (std::string_view word : StrSplit(text, separator))
+    if (!Trim(word).empty()) add(Trim(word));
+}
+
+}  // namespace
+
+Net CompactNet(std::string_view text, SymbolTablePtr symbols) {
+  Net net(std::move(symbols));
+  for (std::string_view part : StrSplit(text, ';')) {
+    part = Trim(part);
+    if (part.empty()) continue;
+    if (part.starts_with("name ")) {
+      net.name = net.Intern(Trim(part.substr(5)));
+    } else if (part.starts_with("in ")) {
+      ForEachWord(part.substr(3), ' ', [&](auto name) { net.external_inputs.push_back(net.Intern(name)); });
+    } else if (part.starts_with("out ")) {
+      ForEachWord(part.substr(4), ' ', [&](auto name) { net.external_outputs.push_back(net.Intern(name)); });
+    } else {
+      Op op;
+      const size_t open = part.find('('), close = part.find(')');
+      WEFT_CHECK(open != std::string_view::npos && close != std::string_view::npos);
+      op.type = net.Intern(Trim(part.substr(0, open)));
+      ForEachWord(part.substr(open + 1, close - open - 1), ',',
+                  [&](auto name) { op.inputs.push_back(net.Intern(name)); });
+      std::string_view rest = part.substr(close + 1);
+      if (const size_t wait = rest.find('!'); wait != std::string_view::npos) {
+        ForEachWord(rest.substr(wait), '!',
+                    [&](auto name) { op.control_inputs.push_back(net.Intern(name)); });
+        rest = rest.substr(0, wait);
+      }
+      if (const size_t arrow = rest.find("->"); arrow != std::string_view::npos)
+        ForEachWord(rest.substr(arrow + 2), ',', [&](auto name) { op.outputs.push_back(net.Intern(name)); });
+      net.ops.push_back(std::move(op));
+    }
+  }
+  return net;
+}
+
+}  // namespace weft::testing
