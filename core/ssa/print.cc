@@ -175,7 +175,11 @@ class Printer {
       Text("[G]", TextClass::kMuted);
     }
     field("domain", op.domain);
-    field("op_version", op.op_version);
+    if (op.op_version) {
+      next(2);
+      Text("op_version ", TextClass::kLabel);
+      Text(std::to_string(*op.op_version), TextClass::kNumber);
+    }
     if (options_.full) field("debug_info", op.debug_info);
     if (op.unknown) {
       next(2);
