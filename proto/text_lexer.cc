@@ -69,6 +69,7 @@ char SimpleEscape(char c) {
 }  // namespace
 
 void TextLexer::Next() {
+  if (token_.kind != Token::kEnd) last_ = token_.text.data();
   const char* p = p_;
   while (p < end_) {
     if (IsSpace(*p)) {

@@ -26,11 +26,14 @@ struct Token {
 
 class TextLexer {
  public:
-  explicit TextLexer(std::string_view text) : text_(text), p_(text.data()), end_(text.data() + text.size()) {
+  explicit TextLexer(std::string_view text) : p_(text.data()), end_(text.data() + text.size()), last_(p_) {
+    token_.text = {p_, 0};
     Next();
   }
 
   const Token& token() const { return token_; }
+  /// Where the token before this one begins.
+  const char* last() const { return last_; }
   /// Goes on to the next token, past white space and comments.
   void Next();
   bool IsSymbol(char c) const { return token_.kind == Token::kSymbol && token_.text[0] == c; }
@@ -42,10 +45,10 @@ class TextLexer {
   }
 
  private:
-  std::string_view text_;
   const char* p_;
   const char* end_;
   Token token_;
+  const char* last_ = nullptr;
 };
 
 struct TextPosition {

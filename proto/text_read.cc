@@ -71,7 +71,10 @@ class TextReader {
     error_ = TextError(text_, at, message, code);
     return false;
   }
-  const char* at() const { return lexer_.token().text.data(); }
+  // Where the token begins; at the end of the text, the token before it, after which something is missing.
+  const char* at() const {
+    return lexer_.token().kind == Token::kEnd ? lexer_.last() : lexer_.token().text.data();
+  }
   std::string Found() const;
 
   bool ReadFields(MessageId id, char closer, int depth);
@@ -132,8 +135,10 @@ class TextReader {
 std::string TextReader::Found() const {
   const Token& token = lexer_.token();
   if (token.kind == Token::kEnd) return "the end of the text";
-  const std::string_view text = token.text;
-  return StrCat("\"", text.size() > 40 ? StrCat(text.substr(0, 40), "...") : std::string(text), "\"");
+  const std::string_view text = token.text.substr(0, 40);
+  const std::string_view more = token.text.size() > text.size() ? "..." : "";
+  if (token.kind == Token::kString) return StrCat(text, more);
+  return StrCat(QuoteBytes(text), more);
 }
 
 bool TextReader::ReadFields(MessageId id, char closer, int depth) {

@@ -43,8 +43,8 @@ class Validator {
   bool Walk(MessageId id, const char* p, const char* end, int depth);
 
   Error TakeError(MessageId id) {
-    if (path_.empty()) path_ = GetMessage(id).name;
-    error_.message = StrCat(path_, ", byte ", Offset(at_), ": ", error_.message);
+    error_.message = StrCat(GetMessage(id).name, path_.empty() ? "" : ".", path_, ", byte ", Offset(at_),
+                            ": ", error_.message);
     return std::move(error_);
   }
 
@@ -146,8 +146,13 @@ bool Validator::Walk(MessageId id, const char* p, const char* const end, int dep
         p = ReadVarint(p, end, value);
         if (p == nullptr) return FailVarint(at, end, "a length");
         if (value > static_cast<uint64_t>(end - p)) {
-          return Fail(start, StrCat(field ? field->name : StrCat("field ", number), " is said to have ",
-                                    value, " bytes, but ", end - p, " are left in ", message.name));
+          if (field != nullptr)
+            AddToPath(*field, {message_begin, static_cast<size_t>(start - message_begin)});
+          const uint64_t left = static_cast<uint64_t>(end - p);
+          return Fail(start,
+                      StrCat(field ? std::string("it") : StrCat("field ", number), " is said to have ", value,
+                             " bytes, but ", left, " are left in ", depth == 0 ? "the file" : message.name,
+                             depth == 0 && left > 0 ? "; is the file cut off?" : ""));
         }
         const char* const body = p;
         p += value;
