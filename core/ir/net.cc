@@ -95,6 +95,20 @@ ArgList::ArgList(std::vector<Arg> args) {
   if (!args.empty()) list_ = std::make_shared<const std::vector<Arg>>(std::move(args));
 }
 
+Net WithoutOps(const Net& net) {
+  Net out(net.symbols);
+  out.name = net.name;
+  out.type = net.type;
+  out.external_inputs = net.external_inputs;
+  out.external_outputs = net.external_outputs;
+  out.num_workers = net.num_workers;
+  out.device = net.device;
+  out.args = net.args;
+  out.partition_info = net.partition_info;
+  out.unknown = net.unknown;
+  return out;
+}
+
 Net Rehome(const Net& net, const SymbolTablePtr& table) {
   if (net.symbols == table) return net;
   return Rehomer(*net.symbols, table).MoveNet(net);

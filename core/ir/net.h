@@ -126,6 +126,9 @@ struct Net {
   Symbol Intern(std::string_view text) { return symbols->Intern(text); }
 };
 
+/// Everything of `net` but its ops.
+Net WithoutOps(const Net& net);
+
 /// `net` with every name re-interned into `table`, nested nets too. Cheap when it already shares `table`.
 Net Rehome(const Net& net, const SymbolTablePtr& table);
 
