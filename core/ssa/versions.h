@@ -29,7 +29,8 @@ class BlobVersions {
   /// REQUIRES: has(blob).
   uint32_t Get(Symbol blob) const { return entries_[index_.Get(blob) - 1].version; }
   void Set(Symbol blob, uint32_t version);
-  const std::vector<BlobVersion>& entries() const { return entries_; }
+  const std::vector<BlobVersion>& entries() const& { return entries_; }
+  void entries() && = delete;
 
  private:
   SymbolMap<uint32_t> index_;  // into entries_, + 1
