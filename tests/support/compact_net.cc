@@ -21,6 +21,12 @@ void ForEachWord(std::string_view text, char separator, Add add) {
     if (!Trim(word).empty()) add(Trim(word));
 }
 
+std::string Join(const Net& net, std::span<const Symbol> names, std::string_view separator) {
+  std::string out;
+  for (size_t i = 0; i < names.size(); ++i) StrAppend(out, i == 0 ? "" : separator, net.Str(names[i]));
+  return out;
+}
+
 }  // namespace
 
 Net CompactNet(std::string_view text, SymbolTablePtr symbols) {
@@ -53,6 +59,25 @@ Net CompactNet(std::string_view text, SymbolTablePtr symbols) {
     }
   }
   return net;
+}
+
+Op CompactOp(std::string_view text, const SymbolTablePtr& symbols) {
+  const Net net = CompactNet(text, symbols);
+  WEFT_CHECK(net.ops.size() == 1);
+  return net.ops[0];
+}
+
+std::string ToCompact(const Net& net) {
+  std::vector<std::string> parts;
+  if (!net.external_inputs.empty()) parts.push_back(StrCat("in ", Join(net, net.external_inputs, " ")));
+  for (const Op& op : net.ops) {
+    std::string part = StrCat(net.Str(op.type), "(", Join(net, op.inputs, ", "), ")");
+    if (!op.outputs.empty()) StrAppend(part, " -> ", Join(net, op.outputs, ", "));
+    for (Symbol name : op.control_inputs) StrAppend(part, " !", net.Str(name));
+    parts.push_back(std::move(part));
+  }
+  if (!net.external_outputs.empty()) parts.push_back(StrCat("out ", Join(net, net.external_outputs, " ")));
+  return StrJoin(parts, "; ");
 }
 
 }  // namespace weft::testing
