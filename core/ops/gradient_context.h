@@ -8,15 +8,20 @@
 
 #include <functional>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/ir/net.h"
 
 namespace weft {
+
+struct OpDef;
+struct RuleProgram;  // ops/gradient_program.h
 
 /// The gradient of one blob: none, one dense blob, or a sparse pair (rows and their values).
 struct Gradient {
@@ -39,6 +44,10 @@ class GradientContext {
   /// unique.
   GradientContext(Net& net, std::function<Symbol(Symbol)> grad_name)
       : net_(net), grad_name_(std::move(grad_name)) {}
+
+  /// Mode caffe2: rules repeat Caffe2's faults (semantics section 8: B10, B53) instead of mending them.
+  void set_caffe2_mode(bool on) { caffe2_mode_ = on; }
+  bool caffe2_mode() const { return caffe2_mode_; }
 
   /// Starts on `op`, forgetting the last one. `op` and `output_gradients` (one per output) must outlive the
   /// rule.
@@ -66,6 +75,8 @@ class GradientContext {
   Symbol GI_values(size_t i);            // "X_grad_values"
   void SetDense(size_t i, Symbol name);  // pass-through
   void SetSparse(size_t i, Symbol indices, Symbol values);
+  void SetIndices(size_t i, Symbol indices) { input_gradients_[i].indices = indices; }
+  void SetValues(size_t i, Symbol values) { input_gradients_[i].values = values; }
   /// "X_grad" without recording anything, for names derived from it.
   Symbol GradName(Symbol blob) { return grad_name_(blob); }
   Symbol Name(std::string_view text) { return net_.Intern(text); }
@@ -101,6 +112,9 @@ class GradientContext {
   /// The first missing or wrong-kind output gradient that the rule asked for; none when all were there.
   const std::string& missing() const { return missing_; }
 
+  /// The place where RunGradientRule keeps the compiled rule of `def`, null until it has.
+  std::shared_ptr<const RuleProgram>& ProgramOf(const OpDef& def) { return programs_[&def]; }
+
  private:
   void Missing(size_t i, std::string_view what);
 
@@ -111,6 +125,8 @@ class GradientContext {
   std::vector<Op> ops_;
   std::vector<Gradient> input_gradients_;
   std::string missing_;
+  std::unordered_map<const OpDef*, std::shared_ptr<const RuleProgram>> programs_;  // looked up, never walked
+  bool caffe2_mode_ = false;
 };
 
 }  // namespace weft

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Feature stores: merging sparse features of many kinds into one multi-feature tensor set.
+#include "core/ops/families.h"
+#include "core/ops/gradient_context.h"
+
+namespace weft {
+
+namespace {
+
+using enum GradientPolicy;
+
+// Where the parts of one merged feature stand among its inputs.
+struct Merge {
+  std::string_view gradient;
+  size_t inputs;         // per feature
+  size_t first, second;  // what the gradient operator reads of each feature
+  size_t values;         // which input has the gradient, and which output gave it
+  size_t output;
+};
+
+Result<void> MergeGradient(GradientContext& c, const Merge& merge) {
+  BlobList inputs, outputs;
+  for (size_t i = 0; i + merge.inputs <= c.num_inputs(); i += merge.inputs) {
+    inputs.push_back(c.I(i + merge.first));
+    inputs.push_back(c.I(i + merge.second));
+    outputs.push_back(c.GI(i + merge.values));
+  }
+  inputs.push_back(c.GO(merge.output));
+  c.Add(merge.gradient, inputs, outputs);
+  return {};
+}
+
+Result<void> MergeSingleListGradient(GradientContext& c) {
+  return MergeGradient(c, {"MergeSingleListFeatureTensorsGradient", 3, 0, 2, 1, 3});
+}
+Result<void> MergeSingleMapGradient(GradientContext& c) {
+  return MergeGradient(c, {"MergeSingleMapFeatureTensorsGradient", 4, 0, 3, 2, 4});
+}
+Result<void> MergeMultiListGradient(GradientContext& c) {
+  return MergeGradient(c, {"MergeMultiListFeatureTensorsGradient", 4, 0, 2, 3, 3});
+}
+Result<void> MergeMultiMapGradient(GradientContext& c) {
+  return MergeGradient(c, {"MergeMultiMapFeatureTensorsGradient", 5, 0, 2, 4, 4});
+}
+
+constexpr OpDef kOps[] = {
+    {.name = "MergeDenseFeatureTensors",
+     .in = 2,
+     .out = 3,
+     .ports = "->",
+     .args = "feature_ids:ints",
+     .tier = 3},
+    {.name = "MergeMultiListFeatureTensors",
+     .in = {0, kAny},
+     .out = 4,
+     .arities = "4n/4",
+     .ports = "->",
+     .policy = kRule,
+     .gradient_fn = MergeMultiListGradient,
+     .tier = 3},
+    {.name = "MergeMultiListFeatureTensorsGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "2n+1/1+",
+     .ports = "->",
+     .tier = 3},
+    {.name = "MergeMultiMapFeatureTensors",
+     .in = {0, kAny},
+     .out = 5,
+     .arities = "5n/5",
+     .ports = "->",
+     .policy = kRule,
+     .gradient_fn = MergeMultiMapGradient,
+     .tier = 3},
+    {.name = "MergeMultiMapFeatureTensorsGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "2n+1/1+",
+     .ports = "->",
+     .tier = 3},
+    {.name = "MergeMultiScalarFeatureTensors",
+     .in = {0, kAny},
+     .out = 3,
+     .arities = "3n/3",
+     .ports = "->",
+     .policy = kRule,
+     .gradient = "MergeMultiScalarFeatureTensorsGradient(I[0::3], GO2) -> GI[2::3]",
+     .tier = 3},
+    {.name = "MergeMultiScalarFeatureTensorsGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "n+1/1+",
+     .ports = "->",
+     .tier = 3},
+    {.name = "MergeSingleListFeatureTensors",
+     .in = {0, kAny},
+     .out = 4,
+     .arities = "3n/4",
+     .ports = "->",
+     .args = "feature_ids:ints",
+     .policy = kRule,
+     .gradient_fn = MergeSingleListGradient,
+     .tier = 3},
+    {.name = "MergeSingleListFeatureTensorsGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "2n+1/1+",
+     .ports = "->",
+     .tier = 3},
+    {.name = "MergeSingleMapFeatureTensors",
+     .in = {0, kAny},
+     .out = 5,
+     .arities = "4n/5",
+     .ports = "->",
+     .args = "feature_ids:ints",
+     .policy = kRule,
+     .gradient_fn = MergeSingleMapGradient,
+     .tier = 3},
+    {.name = "MergeSingleMapFeatureTensorsGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "2n+1/1+",
+     .ports = "->",
+     .tier = 3},
+    {.name = "MergeSingleScalarFeatureTensors",
+     .in = {0, kAny},
+     .out = 3,
+     .arities = "2n/3",
+     .ports = "->",
+     .args = "feature_ids:ints",
+     .policy = kRule,
+     .gradient = "MergeSingleScalarFeatureTensorsGradient(I[1::2], GO2) -> GI[0::2]",
+     .tier = 3},
+    {.name = "MergeSingleScalarFeatureTensorsGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "n+1/1+",
+     .ports = "->",
+     .tier = 3},
+};
+
+}  // namespace
+
+OpFamily FeatureOps() { return kOps; }
+
+}  // namespace weft

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is measured, not trained on: accuracy, histograms, quantiles, running windows and samples.
+#include "core/ops/families.h"
+
+namespace weft {
+
+namespace {
+
+using enum GradientPolicy;
+
+constexpr OpDef kOps[] = {
+    {.name = "Accumulate",
+     .in = 1,
+     .out = 1,
+     .ports = "->",
+     .args = "gamma:float=1.0",
+     .policy = kForbidden,
+     .tier = 2,
+     .flags = kStateful},
+    {.name = "AccumulateHistogram",
+     .in = 1,
+     .out = 2,
+     .ports = "->",
+     .args = "lower_bound:float=0.0 upper_bound:float=1.0 num_buckets:int=1",
+     .policy = kForbidden,
+     .tier = 2,
+     .flags = kStateful},
+    {.name = "Accuracy",
+     .in = 2,
+     .out = 1,
+     .ports = "->",
+     .args = "top_k:int=1",
+     .policy = kForbidden,
+     .tier = 1},
+    {.name = "APMeter",
+     .in = 2,
+     .out = 1,
+     .ports = "->",
+     .args = "buffer_size:int=1000",
+     .policy = kForbidden,
+     .tier = 3,
+     .flags = kStateful},
+    {.name = "BisectPercentile",
+     .in = 1,
+     .out = 1,
+     .ports = "->",
+     .args = "percentile_raw:floats percentile_mapping:floats percentile_lower:floats "
+             "percentile_upper:floats lengths:ints",
+     .policy = kNone,
+     .tier = 3},
+    {.name = "Histogram",
+     .in = {1, kAny},
+     .out = 1,
+     .ports = "->",
+     .args = "bin_edges:floats",
+     .policy = kForbidden,
+     .tier = 3},
+    {.name = "LastNWindowCollector",
+     .in = {0, kAny},
+     .out = {2, 3},
+     .arities = "3/2 3/3 4/2 4/3 5/2 5/3",
+     .ports = "->",
+     .args = "num_to_collect:int=-1",
+     .enforced = "0>0 1>1 4>2",
+     .policy = kForbidden,
+     .tier = 2,
+     .flags = kStateful},
+    {.name = "MultiClassAccuracy", .in = 2, .out = 2, .ports = "->", .policy = kForbidden, .tier = 2},
+    {.name = "Percentile", .in = 3, .out = 1, .ports = "->", .policy = kNone, .tier = 3},
+    {.name = "Perplexity", .in = 1, .out = 1, .ports = "->", .policy = kForbidden, .tier = 2},
+    {.name = "Quantile",
+     .in = {1, kAny},
+     .out = 1,
+     .ports = "->",
+     .args = "abs:bool=1 tol:float=1e-3 quantile:float=-1.0",
+     .policy = kForbidden,
+     .tier = 3},
+    {.name = "ReservoirSampling",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .arities = "4/2 7/4",
+     .ports = "->",
+     .args = "num_to_collect:int=-1",
+     .inplace = "6>2",
+     .enforced = "0>0 1>1 5>2 6>3",
+     .policy = kForbidden,
+     .tier = 2,
+     .flags = kRandom | kStateful},
+    {.name = "SelfBinningHistogram",
+     .in = {1, kAny},
+     .out = 2,
+     .ports = "->",
+     .args = "num_bins:int=0 bin_spacing:string=linear logspace_start:float=1e-24 abs:bool=0",
+     .policy = kForbidden,
+     .tier = 3},
+    {.name = "Summarize",
+     .in = 1,
+     .out = {0, 1},
+     .ports = "->",
+     .args = "to_file:int=0",
+     .policy = kForbidden,
+     .tier = 2},
+};
+
+}  // namespace
+
+OpFamily MetricOps() { return kOps; }
+
+}  // namespace weft

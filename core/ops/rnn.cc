@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Recurrent networks: the step units and the operator that unrolls a step net.
+#include "core/ops/families.h"
+
+namespace weft {
+
+namespace {
+
+using enum GradientPolicy;
+
+constexpr OpDef kOps[] = {
+    {.name = "GRUUnit",
+     .in = {3, 4},
+     .out = 1,
+     .ports = "->",
+     .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
+     .policy = kRule,
+     .gradient = "GRUUnitGradient(I0, I1, I2, I3 if sequence_lengths, O0, GO0) -> GI0, GI1",
+     .tier = 1},
+    {.name = "GRUUnitGradient",
+     .in = {5, 6},
+     .out = 2,
+     .ports = "->",
+     .args = "sequence_lengths:bool=1 drop_states:bool=0",
+     .tier = 1},
+    {.name = "InferenceLSTM",
+     .in = {1, kAny},
+     .out = 3,
+     .ports = "->",
+     .args = "num_layers:int=1 has_biases:bool=1 batch_first:bool=0 bidirectional:bool=0",
+     .policy = kNone,
+     .tier = 2},
+    {.name = "LSTMUnit",
+     .in = {4, 5},
+     .out = 2,
+     .ports = "->",
+     .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
+     .policy = kRule,
+     .gradient = "LSTMUnitGradient(I[0:4], I4 if sequence_lengths, O0, O1, GO0, GO1) -> GI0, GI1, GI2",
+     .tier = 1},
+    {.name = "LSTMUnitGradient",
+     .in = {8, 9},
+     .out = 3,
+     .ports = "->",
+     .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
+     .tier = 1},
+    {.name = "RecurrentNetwork",
+     .in = {1, kAny},
+     .out = {2, kAny},
+     .ports = "->",
+     .args = "step_net:net backward_step_net:net recurrent_states:strings "
+             "initial_recurrent_state_ids:ints link_internal:strings link_external:strings "
+             "link_offset:ints link_window:ints alias_src:strings alias_dst:strings "
+             "alias_offset:ints timestep:string=timestep outputs_with_grads:ints param:ints "
+             "param_grads:strings backward_link_internal:strings backward_link_external:strings "
+             "backward_link_offset:ints recompute_blobs_on_backward:strings "
+             "backward_alias_src:strings enable_rnn_executor:bool=0 num_workspaces:int=4",
+     .policy = kRule,
+     .tier = 1,
+     .flags = kControlFlow},
+    {.name = "RecurrentNetworkGradient",
+     .in = {0, kAny},
+     .out = {0, kAny},
+     .ports = "->",
+     .args = "step_net:net backward_step_net:net recurrent_states:strings "
+             "initial_recurrent_state_ids:ints link_internal:strings link_external:strings "
+             "link_offset:ints link_window:ints alias_src:strings alias_dst:strings "
+             "alias_offset:ints timestep:string=timestep outputs_with_grads:ints param:ints "
+             "param_grads:strings backward_link_internal:strings backward_link_external:strings "
+             "backward_link_offset:ints recompute_blobs_on_backward:strings "
+             "backward_alias_src:strings enable_rnn_executor:bool=0 num_workspaces:int=4",
+     .tier = 1,
+     .flags = kControlFlow},
+    {.name = "RecurrentNetworkBlobFetcher",
+     .in = 1,
+     .out = 1,
+     .ports = "->",
+     .args = "prefix:string=rnn",
+     .policy = kForbidden,
+     .tier = 2,
+     .flags = kStateful},
+    {.name = "rnn_internal_accumulate_gradient_input",
+     .in = 3,
+     .out = {1, kAny},
+     .ports = "->",
+     .enforced = "2>0",
+     .tier = 1},
+    {.name = "rnn_internal_apply_link",
+     .in = 2,
+     .out = 2,
+     .ports = "->",
+     .args = "offset:int=-1 window:int=-1",
+     .enforced = "1>1",
+     .tier = 1},
+};
+
+}  // namespace
+
+OpFamily RnnOps() { return kOps; }
+
+}  // namespace weft
