@@ -28,10 +28,11 @@ int64_t DataType(const GradientContext& context, std::string_view arg) {
 
 // The cast back; to and from_type change places.
 Result<void> CastGradient(GradientContext& context) {
+  const Symbol incoming = context.GO(0);
   if (!context.HasArg("from_type"))
     return Error{ErrorCode::kUnsupported,
                  "Argument 'from_type' of type int or string is required to get the gradient of CastOp"};
-  context.Add("Cast", {context.GO(0)}, {context.GI(0)},
+  context.Add("Cast", {incoming}, {context.GI(0)},
               {MakeArg(context.Name("to"), DataType(context, "from_type")),
                MakeArg(context.Name("from_type"), DataType(context, "to"))},
               GradientContext::kNoArgs);

@@ -27,7 +27,7 @@ Symbol GradientContext::GO(size_t i) {
     Missing(i, "is not provided!");
     return kNoSymbol;
   }
-  if (output_gradients_[i].is_sparse()) Missing(i, "is sparse (expected dense)");
+  if (output_gradients_[i].is_sparse()) Missing(i, "is sparse (expected dense).");
   return output_gradients_[i].dense;
 }
 
@@ -35,7 +35,7 @@ Symbol GradientContext::GO_indices(size_t i) {
   if (!has_GO(i))
     Missing(i, "is not provided!");
   else if (output_gradients_[i].is_dense())
-    Missing(i, "is dense (expected sparse)");
+    Missing(i, "is dense (expected sparse).");
   return i < output_gradients_.size() ? output_gradients_[i].indices : kNoSymbol;
 }
 
@@ -43,7 +43,7 @@ Symbol GradientContext::GO_values(size_t i) {
   if (!has_GO(i))
     Missing(i, "is not provided!");
   else if (output_gradients_[i].is_dense())
-    Missing(i, "is dense (expected sparse)");
+    Missing(i, "is dense (expected sparse).");
   return i < output_gradients_.size() ? output_gradients_[i].values : kNoSymbol;
 }
 

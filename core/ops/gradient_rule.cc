@@ -221,20 +221,21 @@ class Runner {
 }  // namespace
 
 Result<void> RunGradientRule(const OpDef& def, GradientContext& context) {
+  Result<void> result;
   if (def.gradient_fn) {
-    WEFT_TRY_VOID(def.gradient_fn(context));
+    result = def.gradient_fn(context);
   } else if (!def.gradient.empty()) {
     std::shared_ptr<const RuleProgram>& program = context.ProgramOf(def);
     if (!program) {
       WEFT_TRY(RuleProgram compiled, CompileGradientRule(def, *context.net().symbols));
       program = std::make_shared<const RuleProgram>(std::move(compiled));
     }
-    WEFT_TRY_VOID(Runner(def, context).Run(*program));
+    result = Runner(def, context).Run(*program);
   } else {
     return Error{ErrorCode::kUnsupported, StrCat("the gradient of ", def.name, " is not a rule of its own")};
   }
   if (!context.missing().empty()) return Error{ErrorCode::kMissingGradient, context.missing()};
-  return {};
+  return result;
 }
 
 Result<void> CheckGradientRule(std::string_view rule) {
