@@ -4,7 +4,7 @@
 // Host tool: rasterises the glyphs that the graph needs as signed distances into one atlas and prints it as a
 // C++ include. Runs at build time on the machine that builds, also when the target is WebAssembly.
 //
-//   atlas_tool REGULAR.otf SEMIBOLD.otf > atlas.inc
+//   atlas_tool REGULAR.otf SEMIBOLD.otf atlas.inc
 #include <ft2build.h>
 #include FT_FREETYPE_H
 #include FT_MODULE_H
@@ -48,7 +48,7 @@ std::vector<uint32_t> Codes() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) Fail("expected two font files");
+  if (argc != 4) Fail("expected two font files and an output file");
   FT_Library library;
   if (FT_Init_FreeType(&library)) Fail("FreeType does not start");
   FT_Int spread = kSpread;
@@ -62,7 +62,9 @@ int main(int argc, char** argv) {
       const FT_UInt index = FT_Get_Char_Index(face, code);
       if (index == 0) continue;
       if (FT_Load_Glyph(face, index, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP)) Fail("cannot load a glyph");
-      Glyph glyph{code, face_index};
+      Glyph glyph;
+      glyph.code = code;
+      glyph.face = face_index;
       glyph.advance = static_cast<float>(face->glyph->linearHoriAdvance) / 65536.0f;
       if (face->glyph->outline.n_points > 0) {
         if (FT_Render_Glyph(face->glyph, FT_RENDER_MODE_SDF)) Fail("cannot render a glyph");
@@ -110,15 +112,18 @@ int main(int argc, char** argv) {
     }
   }
 
-  std::printf("// Made by atlas_tool; do not edit.\n");
-  std::printf("constexpr int kAtlasEm = %d, kAtlasSpread = %d, kAtlasWidth = %d, kAtlasHeight = %d;\n", kEm, kSpread,
+  std::FILE* out = std::fopen(argv[3], "w");
+  if (out == nullptr) Fail("cannot write the output");
+  std::fprintf(out, "// Made by atlas_tool; do not edit.\n");
+  std::fprintf(out, "constexpr int kAtlasEm = %d, kAtlasSpread = %d, kAtlasWidth = %d, kAtlasHeight = %d;\n", kEm, kSpread,
               kWidth, height);
-  std::printf("constexpr AtlasGlyph kAtlasGlyphs[] = {\n");
+  std::fprintf(out, "constexpr AtlasGlyph kAtlasGlyphs[] = {\n");
   for (const Glyph& g : glyphs) {
-    std::printf("{%u,%d,%d,%d,%d,%d,%d,%d,%.4ff},\n", g.code, g.face, g.x, g.y, g.w, g.h, g.left, g.top, g.advance);
+    std::fprintf(out, "{%u,%d,%d,%d,%d,%d,%d,%d,%.4ff},\n", g.code, g.face, g.x, g.y, g.w, g.h, g.left, g.top, g.advance);
   }
-  std::printf("};\nconstexpr unsigned char kAtlasPixels[] = {");
-  for (size_t i = 0; i < atlas.size(); ++i) std::printf("%s%d,", i % 40 == 0 ? "\n" : "", atlas[i]);
-  std::printf("};\n");
+  std::fprintf(out, "};\nconstexpr unsigned char kAtlasPixels[] = {");
+  for (size_t i = 0; i < atlas.size(); ++i) std::fprintf(out, "%s%d,", i % 40 == 0 ? "\n" : "", atlas[i]);
+  std::fprintf(out, "};\n");
+  if (std::fclose(out) != 0) Fail("cannot write the output");
   FT_Done_FreeType(library);
 }

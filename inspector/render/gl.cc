@@ -238,6 +238,12 @@ void Gl::Draw(const QuadList& list, int width, int height, Color paper) {
   DrawQuads(list, width, height, paper, false);
 }
 
+void Gl::Finish() {
+  // Reading a pixel waits on every driver; glFinish does not in a browser.
+  uint32_t pixel = 0;
+  glReadPixels(0, 0, 1, 1, GL_RGBA, GL_UNSIGNED_BYTE, &pixel);
+}
+
 void Gl::DrawPicture(const QuadList& list, int width, int height, Color paper) {
   glActiveTexture(GL_TEXTURE2);
   glBindTexture(GL_TEXTURE_2D, picture_);

@@ -24,6 +24,8 @@ class Gl {
   std::string Start();
   /// Clears the target with `paper` and draws `list`. `width` and `height` in device pixels.
   void Draw(const QuadList& list, int width, int height, Color paper);
+  /// Waits until all is drawn: for measuring.
+  void Finish();
   /// As Draw, into the picture that QuadKind::kImage shows. Makes it that size.
   void DrawPicture(const QuadList& list, int width, int height, Color paper);
 

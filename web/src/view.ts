@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The graph on its canvas: camera, pointer, wheel and touch, and when to draw. What is drawn is the renderer's affair,
+// what a click means is the app's.
+
+import type { Picked, Renderer, Rectangle } from './render.ts';
+
+export interface Camera {
+  x: number; // world coordinates of the view's centre
+  y: number;
+  scale: number; // CSS pixels per world unit
+}
+
+export interface ViewEvents {
+  select(picked: Picked | null, event: { extend: boolean }): void;
+  enter(picked: Picked, event: { all: boolean }): void;
+  hover(picked: Picked | null, x: number, y: number): void;
+  moved(): void;
+}
+
+const MAX_SCALE = 6;
+const still = matchMedia('(prefers-reduced-motion: reduce)');
+
+export class View {
+  readonly canvas: HTMLCanvasElement;
+  camera: Camera = { x: 0, y: 0, scale: 1 };
+  wheelZooms = false;
+  /** The last frame: milliseconds spent making it outside GL and in GL's calls, quads drawn. */
+  frame = { paint: 0, gl: 0, quads: 0, count: 0 };
+  private readonly render: Renderer;
+  private readonly events: ViewEvents;
+  private dirty = false;
+  private flight: { from: Camera; to: Camera; start: number; ms: number } | null = null;
+  private readonly pointers = new Map<number, { x: number; y: number }>();
+  private drag: { x: number; y: number; moved: boolean; mode: 'pan' | 'zoom' | 'map' } | null = null;
+  private afterFrame: (() => void)[] = [];
+
+  constructor(canvas: HTMLCanvasElement, render: Renderer, events: ViewEvents) {
+    this.canvas = canvas;
+    this.render = render;
+    this.events = events;
+    new ResizeObserver(() => this.resize()).observe(canvas);
+    matchMedia(`(resolution: ${devicePixelRatio}dppx)`).addEventListener('change', () => this.resize());
+    canvas.addEventListener('pointerdown', (e) => this.down(e));
+    canvas.addEventListener('pointermove', (e) => this.move(e));
+    canvas.addEventListener('pointerup', (e) => this.up(e));
+    canvas.addEventListener('pointercancel', (e) => this.up(e));
+    canvas.addEventListener('pointerleave', () => events.hover(null, 0, 0));
+    canvas.addEventListener('dblclick', (e) => {
+      const picked = this.render.pick(e.offsetX, e.offsetY);
+      if (picked) events.enter(picked, { all: e.altKey });
+    });
+    canvas.addEventListener('wheel', (e) => this.wheel(e), { passive: false });
+    canvas.addEventListener('webglcontextlost', (e) => e.preventDefault());
+    canvas.addEventListener('webglcontextrestored', () => {
+      this.render.restart();
+      this.invalidate();
+    });
+    this.resize();
+  }
+
+  get width(): number {
+    return this.canvas.clientWidth;
+  }
+  get height(): number {
+    return this.canvas.clientHeight;
+  }
+
+  invalidate(): void {
+    if (this.dirty) return;
+    this.dirty = true;
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  /** Calls `then` once the next frame has been drawn. */
+  onFrame(then: () => void): void {
+    this.afterFrame.push(then);
+    this.invalidate();
+  }
+
+  /** The scale at which everything can be seen at once. */
+  fitScale(rect: Rectangle): number {
+    const margin = 48;
+    const w = Math.max(this.width - 2 * margin - this.render.minimapWidth(), 50), h = Math.max(this.height - 2 * margin, 50);
+    return Math.min(w / Math.max(rect.w, 1), h / Math.max(rect.h, 1), 1.25);
+  }
+  fit(rect: Rectangle = this.render.bounds(), animate = true): void {
+    const scale = this.fitScale(rect);
+    const shift = this.render.minimapWidth() / 2 / scale;
+    this.fly({ x: rect.x + rect.w / 2 + shift, y: rect.y + rect.h / 2, scale }, animate);
+  }
+  /** Shows the top of a graph at a size that can be read, or all of it when that can be read too. */
+  open(rect: Rectangle = this.render.bounds()): void {
+    const fitted = this.fitScale(rect);
+    if (fitted >= 0.55) return this.fit(rect, false);
+    const scale = Math.min(Math.max(this.fitScale({ ...rect, h: 1 }), 0.55), 1);
+    const wide = rect.w * scale > this.width - this.render.minimapWidth() - 60;
+    const x = wide ? rect.x + (this.width / 2 - 40) / scale : rect.x + rect.w / 2 + this.render.minimapWidth() / 2 / scale;
+    this.fly({ x, y: rect.y + (this.height / 2 - 40) / scale, scale }, false);
+  }
+  /** Moves as little as it can so that `rect` is seen, at a readable size. */
+  reveal(rect: Rectangle, zoom = true): void {
+    const target = { ...(this.flight?.to ?? this.camera) };
+    if (zoom && target.scale < 0.6) target.scale = 0.9;
+    if (rect.w * target.scale > this.width * 0.9 || rect.h * target.scale > this.height * 0.9) return this.fit(rect);
+    const mx = Math.min(90, this.width / 5), my = Math.min(90, this.height / 5);
+    const half_w = this.width / 2 / target.scale, half_h = this.height / 2 / target.scale;
+    const map = this.render.minimapWidth() / target.scale;
+    const left = target.x - half_w + mx / target.scale, right = target.x + half_w - mx / target.scale - map;
+    const top = target.y - half_h + my / target.scale, bottom = target.y + half_h - my / target.scale;
+    if (rect.x < left) target.x -= left - rect.x;
+    else if (rect.x + rect.w > right) target.x += rect.x + rect.w - right;
+    if (rect.y < top) target.y -= top - rect.y;
+    else if (rect.y + rect.h > bottom) target.y += rect.y + rect.h - bottom;
+    this.fly(target);
+  }
+  pan(dx: number, dy: number): void {
+    this.set({ ...this.camera, x: this.camera.x + dx / this.camera.scale, y: this.camera.y + dy / this.camera.scale });
+  }
+  /** Zooms so that the world under (x, y) stays there. */
+  zoom(factor: number, x = this.width / 2, y = this.height / 2): void {
+    const { camera } = this;
+    const scale = Math.min(Math.max(camera.scale * factor, this.minScale()), MAX_SCALE);
+    const dx = x - this.width / 2, dy = y - this.height / 2;
+    this.set({ x: camera.x + dx / camera.scale - dx / scale, y: camera.y + dy / camera.scale - dy / scale, scale });
+  }
+  zoomTo(scale: number): void {
+    this.fly({ ...this.camera, scale });
+  }
+  set(camera: Camera): void {
+    this.flight = null;
+    this.camera = camera;
+    this.events.moved();
+    this.invalidate();
+  }
+  fly(to: Camera, animate = true): void {
+    if (!animate || still.matches || document.hidden) return this.set(to);
+    this.flight = { from: { ...this.camera }, to, start: performance.now(), ms: 220 };
+    this.invalidate();
+  }
+  toScreen(x: number, y: number): { x: number; y: number } {
+    return { x: (x - this.camera.x) * this.camera.scale + this.width / 2, y: (y - this.camera.y) * this.camera.scale + this.height / 2 };
+  }
+
+  private minScale(): number {
+    const { w, h } = this.render.bounds();
+    return Math.min(0.5 * Math.min(this.width / Math.max(w, 1), this.height / Math.max(h, 1)), 0.2);
+  }
+
+  private resize(): void {
+    const ratio = devicePixelRatio || 1;
+    const width = Math.max(Math.round(this.canvas.clientWidth * ratio), 1), height = Math.max(Math.round(this.canvas.clientHeight * ratio), 1);
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      this.canvas.width = width;
+      this.canvas.height = height;
+    }
+    this.render.resize(width, height, ratio);
+    // Drawn at once: a resized canvas is blank until the next frame.
+    this.draw();
+  }
+
+  private tick(now: number): void {
+    this.dirty = false;
+    if (this.flight) {
+      const { from, to, start, ms } = this.flight;
+      const t = Math.min(Math.max((now - start) / ms, 0), 1);
+      const s = t * t * (3 - 2 * t);
+      const scale = Math.exp(Math.log(from.scale) * (1 - s) + Math.log(to.scale) * s);
+      // Where zooming and moving go together, the point moves as the scale does, so that the path looks straight.
+      const k = Math.abs(to.scale - from.scale) < 1e-9 * from.scale ? s : (1 / scale - 1 / from.scale) / (1 / to.scale - 1 / from.scale);
+      this.camera = { x: from.x + (to.x - from.x) * k, y: from.y + (to.y - from.y) * k, scale };
+      if (t >= 1) {
+        this.camera = to;
+        this.flight = null;
+      }
+      this.events.moved();
+    }
+    this.draw();
+    if (this.flight) this.invalidate();
+    const then = this.afterFrame;
+    this.afterFrame = [];
+    for (const call of then) call();
+  }
+
+  private draw(): void {
+    const { x, y, scale } = this.camera;
+    const t0 = performance.now();
+    this.render.paint(x, y, scale);
+    const t1 = performance.now();
+    this.frame.quads = this.render.flush();
+    this.frame.gl = performance.now() - t1;
+    this.frame.paint = t1 - t0;
+    ++this.frame.count;
+  }
+
+  private down(e: PointerEvent): void {
+    this.canvas.setPointerCapture(e.pointerId);
+    this.canvas.focus({ preventScroll: true });
+    this.pointers.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
+    if (e.button > 1) return;
+    const map = this.render.minimapAt(e.offsetX, e.offsetY);
+    this.drag = { x: e.offsetX, y: e.offsetY, moved: false, mode: map ? 'map' : e.ctrlKey || e.metaKey ? 'zoom' : 'pan' };
+    this.flight = null;
+    if (map) this.set({ ...this.camera, x: map.x, y: map.y });
+  }
+
+  private move(e: PointerEvent): void {
+    const before = this.pointers.get(e.pointerId);
+    if (!before || !this.drag) {
+      if (e.pointerType !== 'touch') this.hover(e);
+      return;
+    }
+    const now = { x: e.offsetX, y: e.offsetY };
+    if (this.pointers.size === 2) {
+      const other = [...this.pointers.entries()].find(([id]) => id !== e.pointerId)?.[1] ?? now;
+      const apart = (p: { x: number; y: number }) => Math.max(Math.hypot(p.x - other.x, p.y - other.y), 1);
+      this.zoom(apart(now) / apart(before), (now.x + other.x) / 2, (now.y + other.y) / 2);
+      this.pan((before.x - now.x) / 2, (before.y - now.y) / 2);
+      this.drag.moved = true;
+    } else if (this.drag.mode === 'map') {
+      const map = this.render.minimapAt(now.x, now.y, true);
+      if (map) this.set({ ...this.camera, x: map.x, y: map.y });
+      this.drag.moved = true;
+    } else {
+      if (!this.drag.moved && Math.hypot(now.x - this.drag.x, now.y - this.drag.y) < 4) return;
+      if (!this.drag.moved) {
+        this.drag.moved = true;
+        this.canvas.classList.add('grabbing');
+        this.events.hover(null, 0, 0);
+      }
+      if (this.drag.mode === 'pan') this.pan(before.x - now.x, before.y - now.y);
+      else {
+        this.render.rubberBand(this.drag.x, this.drag.y, now.x, now.y);
+        this.invalidate();
+      }
+    }
+    this.pointers.set(e.pointerId, now);
+  }
+
+  private up(e: PointerEvent): void {
+    this.pointers.delete(e.pointerId);
+    const drag = this.drag;
+    if (!drag || this.pointers.size > 0) return;
+    this.drag = null;
+    this.canvas.classList.remove('grabbing');
+    this.render.rubberBand(0, 0, 0, 0);
+    if (drag.mode === 'map' || e.type === 'pointercancel') return;
+    if (!drag.moved) {
+      this.events.select(this.render.pick(e.offsetX, e.offsetY), { extend: e.shiftKey });
+      return;
+    }
+    if (drag.mode === 'zoom') {
+      const { camera } = this;
+      const wx = (x: number) => camera.x + (x - this.width / 2) / camera.scale;
+      const wy = (y: number) => camera.y + (y - this.height / 2) / camera.scale;
+      const w = Math.abs(e.offsetX - drag.x) / camera.scale, h = Math.abs(e.offsetY - drag.y) / camera.scale;
+      if (w * camera.scale < 8 || h * camera.scale < 8) return this.invalidate();
+      const scale = Math.min(this.width / w, this.height / h, MAX_SCALE);
+      this.fly({ x: wx(Math.min(e.offsetX, drag.x)) + w / 2, y: wy(Math.min(e.offsetY, drag.y)) + h / 2, scale });
+    }
+  }
+
+  private hover(e: PointerEvent): void {
+    const picked = this.render.minimapAt(e.offsetX, e.offsetY) ? null : this.render.pick(e.offsetX, e.offsetY);
+    this.canvas.classList.toggle('over', picked !== null);
+    this.events.hover(picked, e.offsetX, e.offsetY);
+  }
+
+  private wheel(e: WheelEvent): void {
+    e.preventDefault();
+    const unit = e.deltaMode === 1 ? 18 : e.deltaMode === 2 ? this.height : 1;
+    const zooms = e.ctrlKey || e.metaKey || this.wheelZooms;
+    if (zooms) {
+      const step = Math.max(-80, Math.min(80, e.deltaY * unit));
+      this.zoom(Math.exp(-step * (e.ctrlKey && Math.abs(e.deltaY) < 40 ? 0.01 : 0.0035)), e.offsetX, e.offsetY);
+    } else if (e.shiftKey && e.deltaX === 0) this.pan(e.deltaY * unit, 0);
+    else this.pan(e.deltaX * unit, e.deltaY * unit);
+  }
+}
