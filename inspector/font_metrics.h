@@ -12,10 +12,17 @@
 namespace weft {
 
 inline constexpr uint32_t kFontFirst = 0x20, kFontLast = 0x7e;
-/// Advance of every glyph, in thousandths of the font size: the table is of one width now; a proportional
-/// font replaces this function's body and nothing else.
+/// Advances of Inter, thousandths of the font size: of each character the wider of Regular and SemiBold.
+inline constexpr uint16_t kFontAdvances[kFontLast - kFontFirst + 1] = {
+    282, 309, 404, 644, 650, 844, 663, 222, 394, 394, 544, 673, 296, 466, 291, 379,
+    667, 481, 622, 652, 666, 633, 649, 587, 646, 649, 291, 296, 673, 673, 673, 545,
+    1000, 724, 658, 744, 725, 608, 587, 755, 744, 275, 561, 677, 567, 907, 753, 775,
+    644, 776, 651, 650, 660, 742, 724, 1007, 691, 705, 653, 394, 379, 394, 482, 469,
+    498, 575, 631, 578, 631, 593, 378, 626, 613, 261, 261, 569, 261, 898, 610, 608,
+    625, 625, 397, 550, 380, 609, 576, 838, 563, 576, 562, 394, 358, 394, 673,
+};
 constexpr uint32_t GlyphAdvance(uint32_t codepoint) {
-  return codepoint >= kFontFirst && codepoint <= kFontLast ? 602 : 1204;
+  return codepoint >= kFontFirst && codepoint <= kFontLast ? kFontAdvances[codepoint - kFontFirst] : 1100;
 }
 
 /// Width of UTF-8 `text` in world units (one CSS pixel at zoom 1), rounded up.

@@ -41,8 +41,8 @@ State& Get() {
 
 extern "C" {
 
-/// Makes the context on the canvas that `selector` names. Returns null, or why it cannot. Call again when a lost
-/// context came back.
+/// Makes the context on the canvas that `selector` names. Returns null, or why it cannot. Call again when a
+/// lost context came back.
 EMSCRIPTEN_KEEPALIVE const char* weftStart(const char* selector) {
   State& state = Get();
   EmscriptenWebGLContextAttributes attributes;
@@ -86,17 +86,22 @@ EMSCRIPTEN_KEEPALIVE bool weftScene(uint32_t* words, uint32_t count) {
 /// `colors` holds kNumThemeColors words 0xRRGGBB.
 EMSCRIPTEN_KEEPALIVE void weftTheme(const uint32_t* colors) {
   weft::render::Theme theme;
-  for (uint32_t i = 0; i < weft::render::kNumThemeColors; ++i) theme.colors[i] = weft::render::Rgba(colors[i]);
+  for (uint32_t i = 0; i < weft::render::kNumThemeColors; ++i)
+    theme.colors[i] = weft::render::Rgba(colors[i]);
   Get().painter.SetTheme(theme);
   Get().painter.SetSize(Get().width, Get().height, Get().painter.ratio());
 }
 
 /// `ids`: first the ops, then the scopes, then the values.
-EMSCRIPTEN_KEEPALIVE void weftMark(uint32_t mark, const uint32_t* ids, uint32_t ops, uint32_t scopes, uint32_t values) {
-  Get().painter.SetMark(static_cast<Mark>(mark), {ids, ops}, {ids + ops, scopes}, {ids + ops + scopes, values});
+EMSCRIPTEN_KEEPALIVE void weftMark(uint32_t mark, const uint32_t* ids, uint32_t ops, uint32_t scopes,
+                                   uint32_t values) {
+  Get().painter.SetMark(static_cast<Mark>(mark), {ids, ops}, {ids + ops, scopes},
+                        {ids + ops + scopes, values});
 }
 
-EMSCRIPTEN_KEEPALIVE void weftBand(float x, float y, float w, float h) { Get().painter.SetBand({x, y, w, h}); }
+EMSCRIPTEN_KEEPALIVE void weftBand(float x, float y, float w, float h) {
+  Get().painter.SetBand({x, y, w, h});
+}
 EMSCRIPTEN_KEEPALIVE void weftMinimap(bool shown) {
   Get().painter.SetMinimap(shown);
   Get().painter.SetSize(Get().width, Get().height, Get().painter.ratio());
@@ -118,7 +123,8 @@ EMSCRIPTEN_KEEPALIVE void weftDraw(bool finish) {
     const weft::render::QuadList& map = state.painter.PaintMinimap();
     const Box2 box = state.painter.minimap();
     const float ratio = state.painter.ratio();
-    if (box.w > 0) state.gl->DrawPicture(map, static_cast<int>(box.w * ratio), static_cast<int>(box.h * ratio), paper);
+    if (box.w > 0)
+      state.gl->DrawPicture(map, static_cast<int>(box.w * ratio), static_cast<int>(box.h * ratio), paper);
   }
   state.gl->Draw(*state.frame, state.width, state.height, paper);
   if (finish) state.gl->Finish();
@@ -134,10 +140,12 @@ EMSCRIPTEN_KEEPALIVE const double* weftPick(float x, float y) {
   const auto& scene = state.painter.scene();
   out[0] = static_cast<double>(hit.kind);
   switch (hit.kind) {
-    case weft::HitKind::kNothing: break;
+    case weft::HitKind::kNothing:
+      break;
     case weft::HitKind::kNode:
     case weft::HitKind::kGroup: {
-      const weft::SceneNode& node = hit.kind == weft::HitKind::kNode ? scene->nodes()[hit.index] : scene->groups()[hit.index];
+      const weft::SceneNode& node =
+          hit.kind == weft::HitKind::kNode ? scene->nodes()[hit.index] : scene->groups()[hit.index];
       out[1] = static_cast<double>(node.kind());
       out[2] = node.id;
       out[4] = node.flags();
@@ -158,24 +166,30 @@ EMSCRIPTEN_KEEPALIVE const double* weftPick(float x, float y) {
       out[3] = scene->edge_values(edge).empty() ? weft::kNone : scene->edge_values(edge)[0];
       break;
     }
-    case weft::HitKind::kBand: out[2] = hit.index; break;
+    case weft::HitKind::kBand:
+      out[2] = hit.index;
+      break;
   }
   return out;
 }
 
-/// x, y, w, h of everything (what = 0), of where to look first (1), of the minimap in CSS pixels (2), of the box
-/// that shows op `id` (3), of the box or frame of scope `id` (4). No width when there is none.
+/// x, y, w, h of everything (what = 0), of where to look first (1), of the minimap in CSS pixels (2), of the
+/// box that shows op `id` (3), of the box or frame of scope `id` (4). No width when there is none.
 EMSCRIPTEN_KEEPALIVE const double* weftRect(uint32_t what, uint32_t id) {
   State& state = Get();
   double* out = state.numbers;
   std::fill(out, out + 8, 0.0);
-  const auto put = [&](double x, double y, double w, double h) { out[0] = x, out[1] = y, out[2] = w, out[3] = h; };
+  const auto put = [&](double x, double y, double w, double h) {
+    out[0] = x, out[1] = y, out[2] = w, out[3] = h;
+  };
   const auto& scene = state.painter.scene();
   if (!scene) return out;
   const weft::SceneHeader& header = scene->header();
   if (what == 0) put(header.x, header.y, header.w, header.h);
   if (what == 1) put(header.focus_x, header.focus_y, header.focus_w, header.focus_h);
-  if (what == 2) put(state.painter.minimap().x, state.painter.minimap().y, state.painter.minimap().w, state.painter.minimap().h);
+  if (what == 2)
+    put(state.painter.minimap().x, state.painter.minimap().y, state.painter.minimap().w,
+        state.painter.minimap().h);
   if (what == 3 && id < scene->op_nodes().size() && scene->op_nodes()[id] < scene->nodes().size()) {
     const weft::SceneNode& node = scene->nodes()[scene->op_nodes()[id]];
     put(node.x, node.y, node.w, node.h);
@@ -207,27 +221,25 @@ EMSCRIPTEN_KEEPALIVE const double* weftCounts() {
   const auto& scene = state.painter.scene();
   if (!scene) return out;
   const weft::SceneHeader& header = scene->header();
-  const double counts[8] = {static_cast<double>(scene->nodes().size()),
-                            static_cast<double>(scene->groups().size()),
-                            static_cast<double>(scene->edges().size()),
-                            static_cast<double>(scene->chips().size()),
-                            static_cast<double>(header.num_hidden),
-                            static_cast<double>(header.mode),
-                            static_cast<double>(header.flags),
-                            static_cast<double>(header.num_ops)};
+  const double counts[8] = {
+      static_cast<double>(scene->nodes().size()), static_cast<double>(scene->groups().size()),
+      static_cast<double>(scene->edges().size()), static_cast<double>(scene->chips().size()),
+      static_cast<double>(header.num_hidden),     static_cast<double>(header.mode),
+      static_cast<double>(header.flags),          static_cast<double>(header.num_ops)};
   std::copy(counts, counts + 8, out);
   return out;
 }
 
-/// The box to go to by an arrow key from the one that shows op `id`: the op or scope id, then its kind in [1];
-/// kind -1 when there is none.
+/// The box to go to by an arrow key from the one that shows op `id`: the op or scope id, then its kind in
+/// [1]; kind -1 when there is none.
 EMSCRIPTEN_KEEPALIVE const double* weftNearest(uint32_t op, uint32_t direction) {
   State& state = Get();
   double* out = state.numbers;
   out[0] = 0, out[1] = -1;
   const auto& scene = state.painter.scene();
   if (!scene || op >= scene->op_nodes().size() || scene->op_nodes()[op] >= scene->nodes().size()) return out;
-  const uint32_t node = weft::NearestNode(*scene, scene->op_nodes()[op], static_cast<weft::Direction>(direction));
+  const uint32_t node =
+      weft::NearestNode(*scene, scene->op_nodes()[op], static_cast<weft::Direction>(direction));
   if (node == weft::kNone) return out;
   out[0] = scene->nodes()[node].id;
   out[1] = static_cast<double>(scene->nodes()[node].kind());

@@ -76,7 +76,8 @@ int main(int argc, char** argv) {
         for (int y = 0; y < glyph.h; ++y) {
           for (int x = 0; x < glyph.w; ++x) {
             const int value = bitmap.buffer[y * bitmap.pitch + x];
-            glyph.pixels.push_back(static_cast<uint8_t>((value * (kLevels - 1) + 127) / 255 * 255 / (kLevels - 1)));
+            glyph.pixels.push_back(
+                static_cast<uint8_t>((value * (kLevels - 1) + 127) / 255 * 255 / (kLevels - 1)));
           }
         }
       }
@@ -115,11 +116,12 @@ int main(int argc, char** argv) {
   std::FILE* out = std::fopen(argv[3], "w");
   if (out == nullptr) Fail("cannot write the output");
   std::fprintf(out, "// Made by atlas_tool; do not edit.\n");
-  std::fprintf(out, "constexpr int kAtlasEm = %d, kAtlasSpread = %d, kAtlasWidth = %d, kAtlasHeight = %d;\n", kEm, kSpread,
-              kWidth, height);
+  std::fprintf(out, "constexpr int kAtlasEm = %d, kAtlasSpread = %d, kAtlasWidth = %d, kAtlasHeight = %d;\n",
+               kEm, kSpread, kWidth, height);
   std::fprintf(out, "constexpr AtlasGlyph kAtlasGlyphs[] = {\n");
   for (const Glyph& g : glyphs) {
-    std::fprintf(out, "{%u,%d,%d,%d,%d,%d,%d,%d,%.4ff},\n", g.code, g.face, g.x, g.y, g.w, g.h, g.left, g.top, g.advance);
+    std::fprintf(out, "{%u,%d,%d,%d,%d,%d,%d,%d,%.4ff},\n", g.code, g.face, g.x, g.y, g.w, g.h, g.left, g.top,
+                 g.advance);
   }
   std::fprintf(out, "};\nconstexpr unsigned char kAtlasPixels[] = {");
   for (size_t i = 0; i < atlas.size(); ++i) std::fprintf(out, "%s%d,", i % 40 == 0 ? "\n" : "", atlas[i]);

@@ -161,7 +161,8 @@ uint32_t MakeTexture(int filter) {
 std::string Gl::Start() {
   program_ = glCreateProgram();
   if (program_ == 0) return "no OpenGL context";
-  for (const auto& [type, source] : {std::pair(GL_VERTEX_SHADER, kVertex), std::pair(GL_FRAGMENT_SHADER, kFragment)}) {
+  for (const auto& [type, source] :
+       {std::pair(GL_VERTEX_SHADER, kVertex), std::pair(GL_FRAGMENT_SHADER, kFragment)}) {
     std::string words = Compile(static_cast<uint32_t>(type), source, program_);
     if (!words.empty()) return words;
   }
@@ -199,9 +200,11 @@ void Gl::Upload(const std::vector<Quad>& quads) {
   const int rows = static_cast<int>((quads.size() + kRowQuads - 1) / kRowQuads);
   if (rows > quad_rows_) {
     for (quad_rows_ = 16; quad_rows_ < rows;) quad_rows_ *= 2;
-    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32UI, kRowTexels, quad_rows_, 0, GL_RGBA_INTEGER, GL_UNSIGNED_INT, nullptr);
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA32UI, kRowTexels, quad_rows_, 0, GL_RGBA_INTEGER, GL_UNSIGNED_INT,
+                 nullptr);
   }
-  const int full = static_cast<int>(quads.size() / kRowQuads), rest = static_cast<int>(quads.size() % kRowQuads);
+  const int full = static_cast<int>(quads.size() / kRowQuads),
+            rest = static_cast<int>(quads.size() % kRowQuads);
   if (full > 0) {
     glTexSubImage2D(GL_TEXTURE_2D, 0, 0, 0, kRowTexels, full, GL_RGBA_INTEGER, GL_UNSIGNED_INT, quads.data());
   }

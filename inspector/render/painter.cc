@@ -18,9 +18,7 @@ constexpr float kSeen = 0.35f;
 constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
 constexpr float kMapMargin = 14, kMapPad = 5;
 
-int32_t ClampToInt(double v) {
-  return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0));
-}
+int32_t ClampToInt(double v) { return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0)); }
 
 /// The middle of a device pixel, so that thin upright lines are sharp.
 float Snap(float v) { return std::floor(v) + 0.5f; }
@@ -40,7 +38,8 @@ bool Painter::SetScene(std::vector<uint32_t> words) {
   view_.reset();
   words_ = std::move(words);
   view_ = SceneView::Open(words_);
-  for (std::vector<uint8_t>* marks : {&node_marks_, &group_marks_, &edge_marks_, &chip_marks_}) marks->clear();
+  for (std::vector<uint8_t>* marks : {&node_marks_, &group_marks_, &edge_marks_, &chip_marks_})
+    marks->clear();
   match_nodes_.clear();
   PlaceMinimap();
   return view_.has_value();
@@ -110,10 +109,14 @@ void Painter::SetMark(Mark mark, std::span<const uint32_t> ops, std::span<const 
 
 Color Painter::RoleColor(Role role) const {
   switch (role) {
-    case Role::kForward: return T(ThemeColor::kForward);
-    case Role::kBackward: return T(ThemeColor::kBackward);
-    case Role::kUpdate: return T(ThemeColor::kUpdate);
-    case Role::kCollective: return T(ThemeColor::kCollective);
+    case Role::kForward:
+      return T(ThemeColor::kForward);
+    case Role::kBackward:
+      return T(ThemeColor::kBackward);
+    case Role::kUpdate:
+      return T(ThemeColor::kUpdate);
+    case Role::kCollective:
+      return T(ThemeColor::kCollective);
   }
   return T(ThemeColor::kCollective);
 }
@@ -124,7 +127,8 @@ const QuadList& Painter::Paint(const Camera& camera) {
   quads_.Clear();
   if (!view_) return quads_;
   const double w = width_ / px_, h = height_ / px_;
-  const int32_t x0 = ClampToInt(std::floor(camera.x - w / 2) - 2), y0 = ClampToInt(std::floor(camera.y - h / 2) - 2);
+  const int32_t x0 = ClampToInt(std::floor(camera.x - w / 2) - 2),
+                y0 = ClampToInt(std::floor(camera.y - h / 2) - 2);
   const SceneRect visible{x0, y0, ClampToInt(std::ceil(w) + 5), ClampToInt(std::ceil(h) + 5)};
   PaintBands();
   if (camera.scale < kOverviewScale) {
@@ -138,8 +142,8 @@ const QuadList& Painter::Paint(const Camera& camera) {
   if (minimap_.w > 0) PaintMinimapFrame();
   if (band_.w != 0) {
     quads_.Box(std::min(band_.x, band_.x + band_.w) * ratio_, std::min(band_.y, band_.y + band_.h) * ratio_,
-               std::fabs(band_.w) * ratio_, std::fabs(band_.h) * ratio_, WithAlpha(T(ThemeColor::kInk), 0.06f),
-               T(ThemeColor::kInk), 0, ratio_);
+               std::fabs(band_.w) * ratio_, std::fabs(band_.h) * ratio_,
+               WithAlpha(T(ThemeColor::kInk), 0.06f), T(ThemeColor::kInk), 0, ratio_);
   }
   return quads_;
 }
@@ -176,7 +180,8 @@ void Painter::PaintOverview(float alpha) {
       }
       const float cover = static_cast<float>(total) / (255.0f * static_cast<float>(looked));
       quads_.Box(static_cast<float>(left + c * cell_w), static_cast<float>(top + r * cell_h),
-                 std::max(static_cast<float>(cell_w * dc), ratio_), std::max(static_cast<float>(cell_h * dr), ratio_),
+                 std::max(static_cast<float>(cell_w * dc), ratio_),
+                 std::max(static_cast<float>(cell_h * dr), ratio_),
                  WithAlpha(RoleColor(most), alpha * std::clamp(0.25f + cover, 0.25f, 0.9f)));
     }
   }
@@ -184,7 +189,8 @@ void Painter::PaintOverview(float alpha) {
 
 void Painter::PaintBands() {
   for (const SceneBand& band : view_->bands()) {
-    const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)), h = L(static_cast<float>(band.h));
+    const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)),
+                h = L(static_cast<float>(band.h));
     if (x > width_ || y > height_ || x + w < 0 || y + h < 0) continue;
     const Role role = static_cast<Role>(band.role);
     const float top = std::max(y, -8.0f), bottom = std::min(y + h, static_cast<float>(height_) + 8);
@@ -196,16 +202,18 @@ void Painter::PaintBands() {
 void Painter::PaintBandTitles() {
   const float size = 11 * ratio_, pad = 10 * ratio_, height = 26 * ratio_;
   for (const SceneBand& band : view_->bands()) {
-    const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)), h = L(static_cast<float>(band.h));
+    const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)),
+                h = L(static_cast<float>(band.h));
     if (x > width_ || y > height_ || x + w < 0 || y + h < height || w < 3 * size) continue;
     const float top = std::max(y, 0.0f);
     const Color color = RoleColor(static_cast<Role>(band.role));
-    quads_.Box(x, top, w, height, WithAlpha(Mix(T(ThemeColor::kPaper), color, 0.05f), 0.94f));
+    quads_.Box(x, top, w, height, Mix(T(ThemeColor::kPaper), color, 0.05f));
     quads_.Box(x, top + height - ratio_, w, ratio_, WithAlpha(color, 0.35f));
     const float left = std::max(x, 0.0f) + pad;
     const float room = std::min(x + w, static_cast<float>(width_)) - left - pad;
     if (room > size) {
-      DrawText(quads_, view_->text(band.title), left, top + 17 * ratio_, size, Weight::kSemiBold, color, room);
+      DrawText(quads_, view_->text(band.title), left, top + 17 * ratio_, size, Weight::kSemiBold, color,
+               room);
     }
   }
 }
@@ -214,10 +222,13 @@ void Painter::PaintGroups() {
   const auto groups = view_->groups();
   for (uint32_t i = 0; i < groups.size(); ++i) {
     const SceneNode& group = groups[i];
-    const float x = X(group.x), y = Y(group.y), w = L(static_cast<float>(group.w)), h = L(static_cast<float>(group.h));
+    const float x = X(group.x), y = Y(group.y), w = L(static_cast<float>(group.w)),
+                h = L(static_cast<float>(group.h));
     if (x > width_ || y > height_ || x + w < 0 || y + h < 0) continue;
     const bool selected = Has(group_marks_, i, Mark::kSelected), hover = Has(group_marks_, i, Mark::kHover);
-    const Color border = selected ? T(ThemeColor::kSelect) : hover ? T(ThemeColor::kInk3) : T(ThemeColor::kGroupBorder);
+    const Color border = selected ? T(ThemeColor::kSelect)
+                         : hover  ? T(ThemeColor::kInk3)
+                                  : T(ThemeColor::kGroupBorder);
     quads_.Box(x, y, w, h, WithAlpha(T(ThemeColor::kGroup), 0.8f), border, L(6), (selected ? 2 : 1) * ratio_);
     if (camera_.scale < kTitleScale) continue;
     const float size = L(kTitleSize - 1);
@@ -231,7 +242,8 @@ void Painter::PaintEdges(const SceneRect& visible) {
   const double fade = std::clamp((camera_.scale - kEdgesGone) / (kEdgesFull - kEdgesGone), 0.0, 1.0);
   FindVisible(*view_, SceneSection::kEdges, visible, ranges_);
   const auto edges = view_->edges();
-  const uint8_t strong = 1u << static_cast<uint32_t>(Mark::kSelected) | 1u << static_cast<uint32_t>(Mark::kHover);
+  const uint8_t strong =
+      1u << static_cast<uint32_t>(Mark::kSelected) | 1u << static_cast<uint32_t>(Mark::kHover);
   if (fade > 0) {
     for (const IndexRange& range : ranges_) {
       for (uint32_t i = range.first; i < range.last; ++i) {
@@ -249,16 +261,19 @@ void Painter::PaintEdges(const SceneRect& visible) {
 }
 
 void Painter::PaintEdge(const SceneEdge& edge, uint32_t index) {
-  const bool selected = Has(edge_marks_, index, Mark::kSelected), hover = Has(edge_marks_, index, Mark::kHover);
+  const bool selected = Has(edge_marks_, index, Mark::kSelected),
+             hover = Has(edge_marks_, index, Mark::kHover);
   const bool marked = selected || hover;
   const bool hvh = edge.flags() & kEdgeHvh;
   float width = std::clamp(1.25f * static_cast<float>(camera_.scale), 0.6f, 1.6f) * ratio_;
-  const float fade = static_cast<float>(std::clamp((camera_.scale - kEdgesGone) / (kEdgesFull - kEdgesGone), 0.0, 1.0));
+  const float fade =
+      static_cast<float>(std::clamp((camera_.scale - kEdgesGone) / (kEdgesFull - kEdgesGone), 0.0, 1.0));
   Color color = WithAlpha(T(ThemeColor::kEdge), fade);
   uint32_t pattern = kSolid;
   switch (edge.kind()) {
     case EdgeKind::kData:
-      if (edge.role() != Role::kForward) color = WithAlpha(Mix(T(ThemeColor::kEdge), RoleColor(edge.role()), 0.35f), fade);
+      if (edge.role() != Role::kForward)
+        color = WithAlpha(Mix(T(ThemeColor::kEdge), RoleColor(edge.role()), 0.35f), fade);
       break;
     case EdgeKind::kStash:
       if (!marked && camera_.scale < 0.18) return;
@@ -331,10 +346,14 @@ void Painter::PaintEdge(const SceneEdge& edge, uint32_t index) {
   }
   if (!arrow) return;
   const float half = tip * 0.42f;
-  if (dy > 0) quads_.Triangle(end_x - half, end_y - tip, 2 * half, tip, 0, color);
-  else if (dy < 0) quads_.Triangle(end_x - half, end_y, 2 * half, tip, 2, color);
-  else if (dx > 0) quads_.Triangle(end_x - tip, end_y - half, tip, 2 * half, 1, color);
-  else if (dx < 0) quads_.Triangle(end_x, end_y - half, tip, 2 * half, 3, color);
+  if (dy > 0)
+    quads_.Triangle(end_x - half, end_y - tip, 2 * half, tip, 0, color);
+  else if (dy < 0)
+    quads_.Triangle(end_x - half, end_y, 2 * half, tip, 2, color);
+  else if (dx > 0)
+    quads_.Triangle(end_x - tip, end_y - half, tip, 2 * half, 1, color);
+  else if (dx < 0)
+    quads_.Triangle(end_x, end_y - half, tip, 2 * half, 3, color);
 }
 
 void Painter::PaintNodes(const SceneRect& visible) {
@@ -346,7 +365,8 @@ void Painter::PaintNodes(const SceneRect& visible) {
 }
 
 void Painter::PaintNode(const SceneNode& node, uint32_t index) {
-  const float x = X(node.x), y = Y(node.y), w = L(static_cast<float>(node.w)), h = L(static_cast<float>(node.h));
+  const float x = X(node.x), y = Y(node.y), w = L(static_cast<float>(node.w)),
+              h = L(static_cast<float>(node.h));
   if (x > width_ || y > height_ || x + w < 0 || y + h < 0) return;
   const uint32_t marks = index < node_marks_.size() ? node_marks_[index] : 0;
   const auto is = [&](Mark mark) { return (marks >> static_cast<uint32_t>(mark) & 1) != 0; };
@@ -397,7 +417,9 @@ void Painter::PaintNode(const SceneNode& node, uint32_t index) {
       quads_.Box(bar_x + bar * 0.75f, y + inset, bar * 0.4f, bar_h, accent);
     } else {
       quads_.Box(bar_x, y + inset, bar, bar_h, accent, 0, 0, 1,
-                 role == Role::kUpdate ? kDotted : role == Role::kCollective ? kDashed : kSolid);
+                 role == Role::kUpdate       ? kDotted
+                 : role == Role::kCollective ? kDashed
+                                             : kSolid);
     }
   }
   if (camera_.scale >= kTitleScale) PaintNodeText(node, x, y, w);
@@ -408,25 +430,32 @@ void Painter::PaintNodeText(const SceneNode& node, float x, float y, float w) {
   const bool full = camera_.scale >= kFullScale;
   float room = w - L(2 * kTextPad - 2);
   const float left = x + L(kTextPad);
-  // Signs at the right end of the title: a finding, nets inside, in place, another replica differs, more inside.
+  // Signs at the right end of the title: a finding, nets inside, in place, another replica differs, more
+  // inside.
   const uint32_t flags = node.flags();
   std::string_view sign;
   Color sign_color = T(ThemeColor::kInk3);
-  if (flags & (kNodeError | kNodeUnknown)) sign = flags & kNodeError ? "!" : "?", sign_color = T(ThemeColor::kError);
-  else if (flags & kNodeFinding) sign = "!", sign_color = T(ThemeColor::kBackward);
-  else if (flags & kNodeDiffers) sign = "\u00d7", sign_color = T(ThemeColor::kError);
-  else if (flags & (kNodeNested | kNodeExpandable)) sign = "+";
-  else if ((flags & kNodeInPlace) && full) sign = "=";
+  if (flags & (kNodeError | kNodeUnknown))
+    sign = flags & kNodeError ? "!" : "?", sign_color = T(ThemeColor::kError);
+  else if (flags & kNodeFinding)
+    sign = "!", sign_color = T(ThemeColor::kBackward);
+  else if (flags & kNodeDiffers)
+    sign = "\u00d7", sign_color = T(ThemeColor::kError);
+  else if (flags & (kNodeNested | kNodeExpandable))
+    sign = "+";
+  else if ((flags & kNodeInPlace) && full)
+    sign = "=";
   if (!sign.empty()) {
     const float sign_w = render::TextWidth(sign, L(kTitleSize), Weight::kSemiBold);
-    DrawText(quads_, sign, x + w - L(8) - sign_w, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold, sign_color);
+    DrawText(quads_, sign, x + w - L(8) - sign_w, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold,
+             sign_color);
     room -= sign_w + L(4);
   }
   DrawText(quads_, view_->text(node.title), left, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold,
            T(ThemeColor::kInk), room);
   if (full && node.subtitle != 0) {
-    DrawText(quads_, view_->text(node.subtitle), left, y + L(kSubtitleBaseline), L(kSubtitleSize), Weight::kRegular,
-             T(ThemeColor::kInk2), w - L(2 * kTextPad - 4));
+    DrawText(quads_, view_->text(node.subtitle), left, y + L(kSubtitleBaseline), L(kSubtitleSize),
+             Weight::kRegular, T(ThemeColor::kInk2), w - L(2 * kTextPad - 4));
   }
 }
 
@@ -434,28 +463,38 @@ void Painter::PaintChips(const SceneNode& node) {
   const auto chips = view_->chips();
   for (uint32_t i = node.first_chip; i < node.first_chip + node.num_chips; ++i) {
     const SceneChip& chip = chips[i];
-    const float x = X(chip.x), y = Y(chip.y), w = L(static_cast<float>(chip.w)), h = L(static_cast<float>(chip.h));
+    const float x = X(chip.x), y = Y(chip.y), w = L(static_cast<float>(chip.w)),
+                h = L(static_cast<float>(chip.h));
     const bool selected = Has(chip_marks_, i, Mark::kSelected) || Has(chip_marks_, i, Mark::kHover);
     Color fill = T(ThemeColor::kChip), border = 0, ink = T(ThemeColor::kInk2);
     switch (chip.kind()) {
-      case ChipKind::kParam: border = 0; break;
+      case ChipKind::kParam:
+        border = 0;
+        break;
       case ChipKind::kInput:
-      case ChipKind::kOutput: border = T(ThemeColor::kBoxBorder), fill = T(ThemeColor::kPaper); break;
+      case ChipKind::kOutput:
+        border = T(ThemeColor::kBoxBorder), fill = T(ThemeColor::kPaper);
+        break;
       case ChipKind::kRefIn:
-      case ChipKind::kRefOut: fill = 0, border = WithAlpha(T(ThemeColor::kBoxBorder), 0.8f); break;
-      case ChipKind::kMore: fill = 0, ink = T(ThemeColor::kInk3); break;
+      case ChipKind::kRefOut:
+        fill = 0, border = WithAlpha(T(ThemeColor::kBoxBorder), 0.8f);
+        break;
+      case ChipKind::kMore:
+        fill = 0, ink = T(ThemeColor::kInk3);
+        break;
     }
     if (selected) border = T(ThemeColor::kSelect), ink = T(ThemeColor::kInk);
     if (fill != 0 || border != 0) {
-      quads_.Box(x, y, w, h, fill, border, chip.kind() == ChipKind::kParam ? L(3) : h / 2, (selected ? 1.6f : 1) * ratio_);
+      quads_.Box(x, y, w, h, fill, border, chip.kind() == ChipKind::kParam ? L(3) : h / 2,
+                 (selected ? 1.6f : 1) * ratio_);
     }
-    DrawText(quads_, view_->text(chip.text), x + L(kChipPad), y + L(kChipBaseline), L(kChipSize), Weight::kRegular, ink,
-             w - L(2 * kChipPad - 3));
+    DrawText(quads_, view_->text(chip.text), x + L(kChipPad), y + L(kChipBaseline), L(kChipSize),
+             Weight::kRegular, ink, w - L(2 * kChipPad - 3));
   }
 }
 
-// A strip at the right edge for tall graphs, a box in the corner for wide ones. Each way has its own scale, so
-// that a graph of a million rows is still a strip that can be pointed at.
+// A strip at the right edge for tall graphs, a box in the corner for wide ones. Each way has its own scale,
+// so that a graph of a million rows is still a strip that can be pointed at.
 void Painter::PlaceMinimap() {
   const Box2 before = minimap_;
   minimap_ = {};
@@ -466,7 +505,7 @@ void Painter::PlaceMinimap() {
   const float width = static_cast<float>(width_) / ratio_, height = static_cast<float>(height_) / ratio_;
   if (width < 420 || height < 240) return;
   const float aspect = static_cast<float>(bounds.w) / static_cast<float>(bounds.h);
-  float most_w = 150, most_h = height - 2 * kMapMargin;
+  float most_w = 92, most_h = height - 2 * kMapMargin;
   if (aspect > 1.2f) most_w = std::min(320.0f, width * 0.3f), most_h = 120;
   float w = most_w, h = w / aspect;
   if (h > most_h) h = most_h, w = h * aspect;
@@ -485,8 +524,9 @@ const QuadList& Painter::PaintMinimap() {
   const float w = minimap_.w * ratio_ - 2 * pad, h = minimap_.h * ratio_ - 2 * pad;
   const float sx = w / static_cast<float>(header.w), sy = h / static_cast<float>(header.h);
   for (const SceneBand& band : view_->bands()) {
-    minimap_quads_.Box(pad + static_cast<float>(band.x - header.x) * sx, pad + static_cast<float>(band.y - header.y) * sy,
-                       static_cast<float>(band.w) * sx, static_cast<float>(band.h) * sy,
+    minimap_quads_.Box(pad + static_cast<float>(band.x - header.x) * sx,
+                       pad + static_cast<float>(band.y - header.y) * sy, static_cast<float>(band.w) * sx,
+                       static_cast<float>(band.h) * sy,
                        WithAlpha(RoleColor(static_cast<Role>(band.role)), 0.08f));
   }
   const auto cells = view_->overview();
@@ -501,8 +541,12 @@ const QuadList& Painter::PaintMinimap() {
         total += cell >> (8 * role) & 255;
         if ((cell >> (8 * role) & 255) > (cell >> (8 * most) & 255)) most = role;
       }
-      minimap_quads_.Box(pad + static_cast<float>(c) * cell_w, pad + static_cast<float>(r) * cell_h,
-                         std::max(cell_w, 0.7f * ratio_), std::max(cell_h, 0.7f * ratio_),
+      // Whole pixels, or the seams between cells make a pattern.
+      const float x = std::floor(pad + static_cast<float>(c) * cell_w),
+                  y = std::floor(pad + static_cast<float>(r) * cell_h);
+      const float right = std::floor(pad + static_cast<float>(c + 1) * cell_w);
+      const float bottom = std::floor(pad + static_cast<float>(r + 1) * cell_h);
+      minimap_quads_.Box(x, y, std::max(right - x, 1.0f), std::max(bottom - y, 1.0f),
                          WithAlpha(RoleColor(static_cast<Role>(most)),
                                    std::min(0.3f + static_cast<float>(total) / 255.0f * 0.6f, 0.85f)));
     }
@@ -511,8 +555,10 @@ const QuadList& Painter::PaintMinimap() {
   const size_t step = match_nodes_.size() / 4000 + 1;
   for (size_t i = 0; i < match_nodes_.size(); i += step) {
     const SceneNode& node = nodes[match_nodes_[i]];
-    const float x = pad + static_cast<float>(node.x - header.x) * sx, y = pad + static_cast<float>(node.y - header.y) * sy;
-    minimap_quads_.Box(x - ratio_, y - ratio_, std::max(static_cast<float>(node.w) * sx, 3 * ratio_) + 2 * ratio_,
+    const float x = pad + static_cast<float>(node.x - header.x) * sx,
+                y = pad + static_cast<float>(node.y - header.y) * sy;
+    minimap_quads_.Box(x - ratio_, y - ratio_,
+                       std::max(static_cast<float>(node.w) * sx, 3 * ratio_) + 2 * ratio_,
                        std::max(static_cast<float>(node.h) * sy, 2 * ratio_) + ratio_, T(ThemeColor::kMatch),
                        T(ThemeColor::kInk), 0, 0.5f * ratio_);
   }
@@ -521,21 +567,25 @@ const QuadList& Painter::PaintMinimap() {
 
 void Painter::PaintMinimapFrame() {
   const SceneHeader& header = view_->header();
-  const float x = minimap_.x * ratio_, y = minimap_.y * ratio_, w = minimap_.w * ratio_, h = minimap_.h * ratio_;
+  const float x = minimap_.x * ratio_, y = minimap_.y * ratio_, w = minimap_.w * ratio_,
+              h = minimap_.h * ratio_;
   quads_.Box(x, y, w, h, WithAlpha(T(ThemeColor::kPaper), 0.96f));
   quads_.Image(x, y, w, h);
   quads_.Box(x, y, w, h, 0, T(ThemeColor::kRule), 0, ratio_);
   const float pad = kMapPad * ratio_;
   const double sx = (w - 2 * pad) / header.w, sy = (h - 2 * pad) / header.h;
   const double view_w = width_ / px_, view_h = height_ / px_;
-  const auto clamp = [](double v, float low, float high) { return std::clamp(static_cast<float>(v), low, high); };
+  const auto clamp = [](double v, float low, float high) {
+    return std::clamp(static_cast<float>(v), low, high);
+  };
   const float x0 = clamp(x + pad + (camera_.x - view_w / 2 - header.x) * sx, x, x + w);
   const float x1 = clamp(x + pad + (camera_.x + view_w / 2 - header.x) * sx, x, x + w);
   const float y0 = clamp(y + pad + (camera_.y - view_h / 2 - header.y) * sy, y, y + h);
   const float y1 = clamp(y + pad + (camera_.y + view_h / 2 - header.y) * sy, y, y + h);
   const float least = 4 * ratio_;
-  quads_.Box(std::min(x0, x + w - least), std::min(y0, y + h - least), std::max(x1 - x0, least), std::max(y1 - y0, least),
-             WithAlpha(T(ThemeColor::kInk), 0.07f), T(ThemeColor::kInk), 2 * ratio_, 1.3f * ratio_);
+  quads_.Box(std::min(x0, x + w - least), std::min(y0, y + h - least), std::max(x1 - x0, least),
+             std::max(y1 - y0, least), WithAlpha(T(ThemeColor::kInk), 0.07f), T(ThemeColor::kInk), 2 * ratio_,
+             1.3f * ratio_);
 }
 
 Hit Painter::Pick(float x, float y) const {

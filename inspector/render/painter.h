@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Painter: from a scene, a camera and what is marked to the list of quads of one frame. Work goes with what is
-// on the screen, never with the size of the scene. It knows no GL and keeps no clock; it owns a copy of the
-// scene's words. One thread.
+// Painter: from a scene, a camera and what is marked to the list of quads of one frame. Work goes with what
+// is on the screen, never with the size of the scene. It knows no GL and keeps no clock; it owns a copy of
+// the scene's words. One thread.
 #pragma once
 
 #include <cstdint>
@@ -64,8 +64,12 @@ class Painter {
 
  private:
   struct Look;
-  float X(int32_t x) const { return static_cast<float>((static_cast<double>(x) - camera_.x) * px_) + half_w_; }
-  float Y(int32_t y) const { return static_cast<float>((static_cast<double>(y) - camera_.y) * px_) + half_h_; }
+  float X(int32_t x) const {
+    return static_cast<float>((static_cast<double>(x) - camera_.x) * px_) + half_w_;
+  }
+  float Y(int32_t y) const {
+    return static_cast<float>((static_cast<double>(y) - camera_.y) * px_) + half_h_;
+  }
   float L(float units) const { return units * static_cast<float>(px_); }
   Color T(ThemeColor color) const { return theme_[color]; }
   Color RoleColor(Role role) const;
@@ -96,7 +100,7 @@ class Painter {
   Box2 band_, minimap_;
   bool minimap_shown_ = true, minimap_changed_ = true;
   std::vector<uint8_t> node_marks_, group_marks_, edge_marks_, chip_marks_;  // bit per Mark
-  std::vector<uint32_t> match_nodes_;                                       // for the minimap
+  std::vector<uint32_t> match_nodes_;                                        // for the minimap
   std::vector<IndexRange> ranges_;
   QuadList quads_, minimap_quads_;
 };

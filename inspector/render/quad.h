@@ -38,8 +38,8 @@ enum Pattern : uint32_t { kSolid = 0, kDashed = 1, kDotted = 2, kHatched = 3, kC
 /// 32 bytes, uploaded as they are: two RGBA32UI texels.
 struct Quad {
   float x, y, w, h;
-  Color fill;    // boxes: inside; lines, arcs, glyphs, triangles: the colour
-  Color border;  // boxes: the border's colour; glyphs: u0 | v0 << 16 in atlas pixels
+  Color fill;      // boxes: inside; lines, arcs, glyphs, triangles: the colour
+  Color border;    // boxes: the border's colour; glyphs: u0 | v0 << 16 in atlas pixels
   uint32_t style;  // kind | radius*4 << 4 | width*8 << 14 | pattern << 24
   uint32_t extra;  // glyphs: u1 | v1 << 16; dashes: the offset along the line as float bits
 };
@@ -47,7 +47,8 @@ static_assert(sizeof(Quad) == 32);
 
 constexpr uint32_t Style(QuadKind kind, float radius = 0, float width = 0, uint32_t pattern = kSolid) {
   const uint32_t r = static_cast<uint32_t>(radius * 4 + 0.5f), w = static_cast<uint32_t>(width * 8 + 0.5f);
-  return static_cast<uint32_t>(kind) | (r > 1023 ? 1023 : r) << 4 | (w > 1023 ? 1023 : w) << 14 | pattern << 24;
+  return static_cast<uint32_t>(kind) | (r > 1023 ? 1023 : r) << 4 | (w > 1023 ? 1023 : w) << 14 |
+         pattern << 24;
 }
 
 class QuadList {
@@ -56,9 +57,10 @@ class QuadList {
   const std::vector<Quad>& quads() const { return quads_; }
   size_t size() const { return quads_.size(); }
 
-  void Box(float x, float y, float w, float h, Color fill, Color border = 0, float radius = 0, float width = 1,
-           uint32_t pattern = kSolid) {
-    quads_.push_back({x, y, w, h, fill, border, Style(QuadKind::kBox, radius, border >> 24 ? width : 0, pattern), 0});
+  void Box(float x, float y, float w, float h, Color fill, Color border = 0, float radius = 0,
+           float width = 1, uint32_t pattern = kSolid) {
+    quads_.push_back(
+        {x, y, w, h, fill, border, Style(QuadKind::kBox, radius, border >> 24 ? width : 0, pattern), 0});
   }
   void Line(float x0, float y0, float x1, float y1, Color color, float width, uint32_t pattern = kSolid) {
     quads_.push_back({x0, y0, x1 - x0, y1 - y0, color, 0, Style(QuadKind::kLine, 0, width, pattern), 0});

@@ -4,12 +4,12 @@
 // Making DOM nodes. No inline style attributes and no inline handlers: the page's policy forbids them.
 
 type Child = Node | string | number | null | undefined | false;
+type NameOf<T extends string> = T extends `${infer N}.${string}` ? NameOf<N> : T extends `${infer N}#${string}` ? N : T;
+type ElementOf<T extends string> = NameOf<T> extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[NameOf<T>] : HTMLElement;
 type Props = Record<string, unknown>;
 
 /** h('button.quiet#id', {onclick, title}, 'text'): an element with classes, properties and children. */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, ...rest: (Props | Child | Child[])[]): HTMLElementTagNameMap[K];
-export function h(tag: string, ...rest: (Props | Child | Child[])[]): HTMLElement;
-export function h(tag: string, ...rest: (Props | Child | Child[])[]): HTMLElement {
+export function h<T extends string>(tag: T, ...rest: (Props | Child | Child[])[]): ElementOf<T> {
   const [, name = 'div', tail = ''] = /^([a-z0-9]*)(.*)$/.exec(tag) ?? [];
   const element = document.createElement(name || 'div');
   for (const part of tail.match(/[.#][^.#]+/g) ?? []) {
@@ -22,7 +22,7 @@ export function h(tag: string, ...rest: (Props | Child | Child[])[]): HTMLElemen
     else if (typeof item === 'object') setProps(element, item);
     else element.append(String(item));
   }
-  return element;
+  return element as ElementOf<T>;
 }
 
 function setProps(element: HTMLElement, props: Props): void {

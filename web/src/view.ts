@@ -26,11 +26,14 @@ export class View {
   readonly canvas: HTMLCanvasElement;
   camera: Camera = { x: 0, y: 0, scale: 1 };
   wheelZooms = false;
+  /** Wait for the GPU in each frame, so that its time can be told. */
+  measure = false;
   /** The last frame: milliseconds spent making it outside GL and in GL's calls, quads drawn. */
   frame = { paint: 0, gl: 0, quads: 0, count: 0 };
   private readonly render: Renderer;
   private readonly events: ViewEvents;
   private dirty = false;
+  private ratio = 0;
   private flight: { from: Camera; to: Camera; start: number; ms: number } | null = null;
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private drag: { x: number; y: number; moved: boolean; mode: 'pan' | 'zoom' | 'map' } | null = null;
@@ -86,18 +89,23 @@ export class View {
     return Math.min(w / Math.max(rect.w, 1), h / Math.max(rect.h, 1), 1.25);
   }
   fit(rect: Rectangle = this.render.bounds(), animate = true): void {
+    this.resize();
     const scale = this.fitScale(rect);
     const shift = this.render.minimapWidth() / 2 / scale;
     this.fly({ x: rect.x + rect.w / 2 + shift, y: rect.y + rect.h / 2, scale }, animate);
   }
-  /** Shows the top of a graph at a size that can be read, or all of it when that can be read too. */
-  open(rect: Rectangle = this.render.bounds()): void {
-    const fitted = this.fitScale(rect);
-    if (fitted >= 0.55) return this.fit(rect, false);
-    const scale = Math.min(Math.max(this.fitScale({ ...rect, h: 1 }), 0.55), 1);
-    const wide = rect.w * scale > this.width - this.render.minimapWidth() - 60;
-    const x = wide ? rect.x + (this.width / 2 - 40) / scale : rect.x + rect.w / 2 + this.render.minimapWidth() / 2 / scale;
-    this.fly({ x, y: rect.y + (this.height / 2 - 40) / scale, scale }, false);
+  /** Shows all when all can be read, else the place to begin at, at a size that can be read. */
+  open(): void {
+    this.resize();
+    const all = this.render.bounds();
+    if (this.fitScale(all) >= 0.55) return this.fit(all, false);
+    const rect = this.render.focus();
+    const map = this.render.minimapWidth();
+    const scale = Math.min(Math.max(this.fitScale(rect), 0.6), 1);
+    const room = this.width - map - 48;
+    const x = rect.w * scale > room ? rect.x + (this.width / 2 - 24) / scale : rect.x + rect.w / 2 + map / 2 / scale;
+    const y = rect.h * scale > this.height - 48 ? rect.y + (this.height / 2 - 24) / scale : rect.y + rect.h / 2;
+    this.fly({ x, y, scale }, false);
   }
   /** Moves as little as it can so that `rect` is seen, at a readable size. */
   reveal(rect: Rectangle, zoom = true): void {
@@ -151,10 +159,10 @@ export class View {
   private resize(): void {
     const ratio = devicePixelRatio || 1;
     const width = Math.max(Math.round(this.canvas.clientWidth * ratio), 1), height = Math.max(Math.round(this.canvas.clientHeight * ratio), 1);
-    if (this.canvas.width !== width || this.canvas.height !== height) {
-      this.canvas.width = width;
-      this.canvas.height = height;
-    }
+    if (this.canvas.width === width && this.canvas.height === height && ratio === this.ratio) return;
+    this.ratio = ratio;
+    this.canvas.width = width;
+    this.canvas.height = height;
     this.render.resize(width, height, ratio);
     // Drawn at once: a resized canvas is blank until the next frame.
     this.draw();
@@ -186,9 +194,9 @@ export class View {
   private draw(): void {
     const { x, y, scale } = this.camera;
     const t0 = performance.now();
-    this.render.paint(x, y, scale);
+    this.frame.quads = this.render.paint(x, y, scale);
     const t1 = performance.now();
-    this.frame.quads = this.render.flush();
+    this.render.draw(this.measure);
     this.frame.gl = performance.now() - t1;
     this.frame.paint = t1 - t0;
     ++this.frame.count;

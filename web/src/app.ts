@@ -1,0 +1,532 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page does: opening, showing, selecting, finding. It asks the engine, keeps the state, tells the panels what
+// changed. It makes no DOM.
+
+import type { Direction, LayoutMode, NetInfo, ViewOptions } from '../../wasm/weft.d.ts';
+import { Engine, type Task, WeftError } from './engine.ts';
+import type { Picked, Renderer } from './render.ts';
+import { type Found, type NetView, type Selection, type State, emptyState, netTitle } from './state.ts';
+import type { View } from './view.ts';
+
+export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'working' | 'findings';
+
+export interface Problem {
+  title: string;
+  text: string;
+}
+
+export interface Timing {
+  opened: number; // performance.now() when bytes were at hand
+  engineOpen: number; // milliseconds in the worker
+  engineScene: number;
+  firstFrame: number; // performance.now() when the first frame of the scene had been drawn
+}
+
+const MAX_MARKED = 5000; // neighbours that are marked around a selection
+
+export class App {
+  readonly state: State = emptyState();
+  readonly engine: Engine;
+  readonly render: Renderer;
+  view!: View;
+  /** Of the last net shown: what tests and benches read. */
+  timing: Timing = { opened: 0, engineOpen: 0, engineScene: 0, firstFrame: 0 };
+  onProblem: (problem: Problem | null) => void = () => {};
+  announce: (text: string) => void = () => {};
+  private readonly views = new Map<number, NetView>();
+  private readonly listeners = new Map<Topic, (() => void)[]>();
+  private readonly types = new Map<string, string>();
+  private sceneTask: Task<Uint32Array> | null = null;
+  private searchTask: Task<unknown> | null = null;
+  private selecting = 0;
+  private opening = 0;
+
+  constructor(engine: Engine, render: Renderer) {
+    this.engine = engine;
+    this.render = render;
+  }
+
+  on(topics: Topic[], listener: () => void): void {
+    for (const topic of topics) this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
+  }
+  private tell(...topics: Topic[]): void {
+    const called = new Set<() => void>();
+    for (const topic of topics) for (const listener of this.listeners.get(topic) ?? []) called.add(listener);
+    for (const listener of called) listener();
+  }
+
+  // Opening.
+
+  async open(files: { name: string; bytes: Uint8Array }[]): Promise<void> {
+    const opening = ++this.opening;
+    this.timing = { opened: performance.now(), engineOpen: 0, engineScene: 0, firstFrame: 0 };
+    this.onProblem(null);
+    const failed: { name: string; error: Error }[] = [];
+    const opened: number[] = [];
+    const total = files.reduce((sum, file) => sum + file.bytes.length, 0) || 1;
+    let before = 0;
+    for (const file of files) {
+      const size = file.bytes.length;
+      const task = this.engine.open(file.name, file.bytes, (p) => {
+        this.working(`Reading ${file.name}`, (before + (p.total ? p.done / p.total : 0) * size) / total, () => task.cancel());
+      });
+      try {
+        opened.push(await task.result);
+        this.timing.engineOpen += this.engine.spent.open ?? 0;
+      } catch (error) {
+        if (error instanceof WeftError && error.cancelled) break;
+        failed.push({ name: file.name, error: error as Error });
+      }
+      before += size;
+    }
+    this.working(null);
+    if (failed.length > 0) {
+      this.onProblem({
+        title: failed.length === 1 ? `${failed[0]?.name} could not be read` : `${failed.length} files could not be read`,
+        text: failed.map((f) => (failed.length === 1 ? f.error.message : `${f.name}: ${f.error.message}`)).join('\n'),
+      });
+    }
+    if (opened.length === 0) return;
+    await this.refresh();
+    if (opening !== this.opening) return;
+    const fresh = this.state.nets.filter((net) => opened.includes(net.document) && net.parent < 0);
+    const inits = new Set(this.state.pairs.map((pair) => pair.init));
+    const best = [...fresh].sort((a, b) => Number(inits.has(a.id)) - Number(inits.has(b.id)) || b.numOps - a.numOps)[0];
+    if (best) await this.show(best.id);
+    else if (failed.length === 0) this.onProblem({ title: 'There is no net in it', text: 'The file was read, but holds no net to show.' });
+  }
+
+  private async refresh(): Promise<void> {
+    const [documents, nets, pairs] = await Promise.all([this.engine.ask('documents'), this.engine.ask('nets'), this.engine.ask('pairs')]);
+    Object.assign(this.state, { documents, nets, pairs });
+    this.tell('files');
+  }
+
+  async close(document: number): Promise<void> {
+    await this.engine.ask('close', document);
+    const gone = this.state.view?.net.document === document;
+    await this.refresh();
+    if (!gone) return;
+    this.state.view = null;
+    this.state.selection = null;
+    this.state.found = null;
+    const next = this.state.nets[0];
+    if (next) await this.show(next.id);
+    else this.tell('net', 'selection', 'found', 'scene');
+  }
+
+  // Showing.
+
+  async show(id: number): Promise<void> {
+    const { state } = this;
+    if (state.view) state.view.camera = { ...this.view.camera };
+    let next = this.views.get(id);
+    if (!next) {
+      const net = await this.engine.ask('describeNet', id);
+      if (!state.nets.some((n) => n.id === id)) await this.refresh();
+      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), camera: null, lines: 0, findings: [] };
+      this.views.set(id, next);
+    }
+    this.clearFound();
+    await this.build(next, { fresh: state.view !== next });
+  }
+
+  /** Changes how the current net is looked at. Changes of the layout's kind start from the default expansion again. */
+  async change(options: ViewOptions): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    const again = options.mode !== undefined && options.mode !== view.options.mode;
+    const before = view.options;
+    view.options = { ...view.options, ...options };
+    if (again) delete view.options.expanded;
+    if (!(await this.build(view, { fresh: again, refit: options.horizontal !== undefined || options.bands !== undefined }))) view.options = before;
+  }
+
+  private async build(view: NetView, how: { fresh?: boolean; refit?: boolean; anchor?: Anchor | null } = {}): Promise<boolean> {
+    this.sceneTask?.cancel();
+    const asked = Date.now();
+    const task = this.engine.scene(view.net.id, view.options, (p) => {
+      // What is quick needs no bar; what is slow gets one that can be cancelled.
+      if (Date.now() - asked > 250) this.working(`Laying out ${netTitle(view.net, this.state.documents)}`, p.total ? p.done / p.total : 0, () => task.cancel());
+    });
+    this.sceneTask = task;
+    let words: Uint32Array;
+    try {
+      words = await task.result;
+    } catch (error) {
+      if (this.sceneTask === task) this.working(null);
+      if (error instanceof WeftError && error.cancelled) return false;
+      this.onProblem({ title: 'This net cannot be laid out', text: (error as Error).message });
+      return false;
+    }
+    if (this.sceneTask !== task) return false;
+    this.sceneTask = null;
+    this.working(null);
+    this.timing.engineScene = this.engine.spent.scene ?? 0;
+    const { state } = this;
+    const other = state.view !== view;
+    state.view = view;
+    if (other) state.selection = null;
+    if (!this.render.setScene(words)) {
+      this.onProblem({ title: 'This net cannot be drawn', text: 'The scene is not what the renderer expects.' });
+      return false;
+    }
+    view.mode = this.render.counts().mode as LayoutMode;
+    if (state.found && !other) this.render.mark('match', { ops: state.found.ops });
+    if (other) this.tell('net'); // panels come first: they decide how wide the view is
+    if (view.camera && other) this.view.set(view.camera);
+    else if (how.fresh || other) this.view.open();
+    else if (how.refit) this.view.fit();
+    else if (how.anchor) this.keep(how.anchor);
+    this.mark();
+    this.view.onFrame(() => {
+      this.timing.firstFrame ||= performance.now();
+    });
+    this.tell('scene', ...(other ? (['selection'] as const) : []));
+    if (!view.options.expanded) void this.learnExpanded(view);
+    if (other) void this.learn(view);
+    return true;
+  }
+
+  private async learnExpanded(view: NetView): Promise<void> {
+    if (view.options.expandAll) return;
+    view.expanded = new Set(await this.engine.ask('defaultExpanded', view.net.id, view.mode, view.options.budget ?? 2000));
+    this.tell('scene');
+  }
+  private async learn(view: NetView): Promise<void> {
+    view.lines = await this.engine.ask('numLines', view.net.id);
+    this.tell('net');
+    view.findings = await this.engine.ask('findings', view.net.id);
+    if (this.state.view === view) this.tell('findings');
+  }
+
+  cancel(): void {
+    this.state.working?.cancel();
+  }
+  private working(what: string | null, done = 0, cancel: () => void = () => {}): void {
+    this.state.working = what === null ? null : { what, done, cancel };
+    this.tell('working');
+  }
+
+  // Scopes.
+
+  async toggleScope(scope: number, all = false): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    const expanded = new Set(view.expanded);
+    const opening = !expanded.has(scope);
+    if (opening) {
+      expanded.add(scope);
+      if (all) for (const inner of await this.scopesBelow(view, scope)) expanded.add(inner);
+    } else {
+      expanded.delete(scope);
+      for (const inner of await this.scopesBelow(view, scope, expanded)) expanded.delete(inner);
+    }
+    await this.setExpanded(view, expanded, this.anchorOf({ scope }));
+    this.announce(opening ? 'Expanded' : 'Collapsed');
+  }
+  async expandAll(): Promise<void> {
+    const { view } = this.state;
+    if (view) await this.setExpanded(view, new Set(await this.scopesBelow(view, 0)), null, true);
+  }
+  async collapseAll(): Promise<void> {
+    const { view } = this.state;
+    if (view) await this.setExpanded(view, new Set(), null, true);
+  }
+  private async setExpanded(view: NetView, expanded: Set<number>, anchor: Anchor | null, refit = false): Promise<void> {
+    const before = view.expanded, options = view.options;
+    view.expanded = expanded;
+    view.options = { ...view.options, expanded: [...expanded] };
+    if (!(await this.build(view, { anchor, refit }))) {
+      view.expanded = before;
+      view.options = options;
+    }
+  }
+  /** All scopes inside one; only those in `among`, when given. */
+  private async scopesBelow(view: NetView, scope: number, among?: Set<number>): Promise<number[]> {
+    const out: number[] = [];
+    const queue = [scope];
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const { scopes } = await this.engine.ask('children', view.net.id, view.mode, next);
+      for (const { id, numScopes } of scopes) {
+        if (among && !among.has(id)) continue;
+        out.push(id);
+        if (numScopes > 0) queue.push(id);
+      }
+    }
+    return out;
+  }
+
+  private anchorOf(what: { op: number } | { scope: number }): Anchor | null {
+    const rect = 'op' in what ? this.render.opRect(what.op) : this.render.scopeRect(what.scope);
+    return rect ? { what, at: this.view.toScreen(rect.x, rect.y) } : null;
+  }
+  /** Moves the camera so that what was clicked stays where it was. */
+  private keep(anchor: Anchor): void {
+    const rect = 'op' in anchor.what ? this.render.opRect(anchor.what.op) : this.render.scopeRect(anchor.what.scope);
+    if (!rect) return;
+    const now = this.view.toScreen(rect.x, rect.y);
+    const { x, y, scale } = this.view.camera;
+    this.view.set({ x: x + (now.x - anchor.at.x) / scale, y: y + (now.y - anchor.at.y) / scale, scale });
+  }
+
+  // Nested nets.
+
+  async enter(op: number): Promise<boolean> {
+    const { view } = this.state;
+    if (!view) return false;
+    const nets = await this.engine.ask('nestedNets', view.net.id, op);
+    if (nets[0] === undefined) return false;
+    await this.refresh();
+    await this.show(nets[0]);
+    return true;
+  }
+  async leave(): Promise<void> {
+    const net = this.state.view?.net;
+    if (!net || net.parent < 0) return;
+    await this.show(net.parent);
+    await this.selectOp(net.parentOp, { reveal: true });
+  }
+  /** From the outermost net to the current one. */
+  path(): NetInfo[] {
+    const out: NetInfo[] = [];
+    for (let net = this.state.view?.net; net; net = this.state.nets.find((n) => n.id === net!.parent)) out.unshift(net);
+    return out;
+  }
+
+  // Selecting.
+
+  async pick(picked: Picked | null): Promise<void> {
+    if (!picked) return this.select(null);
+    if (picked.what === 'op' || picked.what === 'bundle') return this.selectOp(picked.op);
+    if (picked.what === 'value') return this.selectValue(picked.value);
+    return this.selectScope(picked.scope);
+  }
+  async double(picked: Picked, all: boolean): Promise<void> {
+    if (picked.what === 'scope' || picked.what === 'group') await this.toggleScope(picked.scope, all);
+    else if (picked.what === 'op') await this.enter(picked.op);
+  }
+
+  select(selection: Selection | null): void {
+    ++this.selecting;
+    this.state.selection = selection;
+    this.mark();
+    this.tell('selection');
+  }
+  async selectOp(op: number, { reveal = false } = {}): Promise<void> {
+    const { view } = this.state;
+    if (!view || op < 0) return;
+    const mine = ++this.selecting;
+    const details = await this.engine.ask('describeOp', view.net.id, op);
+    if (mine !== this.selecting) return;
+    await this.learnTypes(view.net.id, [
+      ...details.inputs.flatMap((p) => [p.writer, p.overwrittenBy]), ...details.outputs.flatMap((p) => [...p.readers.slice(0, 40), p.overwrittenBy]),
+      details.forward, ...details.servedBy.slice(0, 40), ...details.replicas.slice(0, 40),
+    ]);
+    if (mine !== this.selecting) return;
+    this.select({ what: 'op', op, details });
+    if (reveal) this.reveal();
+    this.announce(`${details.type}, operator ${op}, ${details.inputs.length} inputs, ${details.outputs.length} outputs`);
+  }
+  async selectScope(scope: number): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    const mine = ++this.selecting;
+    const info = await this.engine.ask('describeScope', view.net.id, view.mode, scope);
+    if (mine !== this.selecting) return;
+    this.select({ what: 'scope', scope, info });
+    this.announce(`Scope ${info.path || info.label}, ${info.numOps} operators`);
+  }
+  async selectValue(value: number, { reveal = false } = {}): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    await this.selectBlob(await this.engine.ask('blobOfValue', view.net.id, value), value, { reveal });
+  }
+  async selectBlob(blob: number, value = -1, { reveal = false } = {}): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    const mine = ++this.selecting;
+    const details = await this.engine.ask('describeBlob', view.net.id, blob);
+    if (mine !== this.selecting) return;
+    const version = details.versions.find((v) => v.value === value) ?? details.versions.at(-1);
+    await this.learnTypes(view.net.id, details.versions.slice(0, 200).flatMap((v) => [v.writer, ...v.readers.slice(0, 24)]));
+    if (mine !== this.selecting) return;
+    this.select({ what: 'blob', blob, value: version?.value ?? -1, details });
+    if (reveal) this.reveal();
+    this.announce(`Blob ${details.name}, version ${version?.version ?? 0} of ${details.versions.length}`);
+  }
+  async selectBlobNamed(name: string, version?: number, how: { reveal?: boolean } = {}): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    const blob = await this.engine.ask('findBlob', view.net.id, name);
+    const details = version === undefined ? null : await this.engine.ask('describeBlob', view.net.id, blob);
+    await this.selectBlob(blob, details?.versions.find((v) => v.version === version)?.value ?? -1, how);
+  }
+
+  /** "Conv" for an op that was learnt, else "op". */
+  typeOf(op: number): string {
+    return this.types.get(`${this.state.view?.net.id}:${op}`) ?? 'op';
+  }
+  async learnTypes(net: number, ops: number[]): Promise<void> {
+    const missing = [...new Set(ops)].filter((op) => op >= 0 && !this.types.has(`${net}:${op}`));
+    if (missing.length === 0) return;
+    const types = await this.engine.ask('opTypes', net, missing);
+    missing.forEach((op, i) => this.types.set(`${net}:${op}`, types[i] ?? ''));
+  }
+
+  /** The op that the selection is about: itself, the writer or first reader of a version. */
+  selectedOp(): number {
+    const { selection } = this.state;
+    if (selection?.what === 'op') return selection.op;
+    if (selection?.what === 'blob') {
+      const version = selection.details?.versions.find((v) => v.value === selection.value);
+      return version ? (version.writer >= 0 ? version.writer : version.readers[0] ?? -1) : -1;
+    }
+    return -1;
+  }
+
+  /** Moves the view to the selection. */
+  reveal(): void {
+    const { selection } = this.state;
+    if (!selection) return;
+    const rect = selection.what === 'scope' ? this.render.scopeRect(selection.scope) : this.render.opRect(this.selectedOp());
+    if (rect) this.view.reveal(rect);
+  }
+  /** Expands what hides the selected op, then moves there. */
+  async revealFully(): Promise<void> {
+    const { view } = this.state;
+    const op = this.selectedOp();
+    if (!view || op < 0) return this.reveal();
+    if (!this.render.opRect(op)?.own) {
+      const scopes = await this.engine.ask('scopesOf', view.net.id, view.mode, op);
+      await this.setExpanded(view, new Set([...view.expanded, ...scopes]), this.anchorOf({ op }));
+    }
+    const rect = this.render.opRect(op);
+    if (rect) this.view.reveal(rect);
+  }
+
+  private mark(): void {
+    const { selection } = this.state;
+    const { render } = this;
+    render.mark('hover', {});
+    if (!selection) {
+      render.mark('selected', {});
+      render.mark('related', {});
+    } else if (selection.what === 'scope') {
+      render.mark('selected', { scopes: [selection.scope] });
+      render.mark('related', {});
+    } else if (selection.what === 'op') {
+      const { details } = selection;
+      const ports = details ? [...details.inputs, ...details.outputs] : [];
+      const related = details ? [...details.inputs.map((p) => p.writer), ...details.outputs.flatMap((p) => [...p.readers]), details.forward, ...details.servedBy] : [];
+      render.mark('selected', { ops: [selection.op], values: ports.map((p) => p.value).filter((v) => v >= 0) });
+      render.mark('related', { ops: related.filter((op) => op >= 0 && op !== selection.op).slice(0, MAX_MARKED) });
+    } else {
+      const version = selection.details?.versions.find((v) => v.value === selection.value);
+      render.mark('selected', { values: selection.value >= 0 ? [selection.value] : [], ops: version && version.writer >= 0 ? [version.writer] : [] });
+      render.mark('related', { ops: version ? version.readers.slice(0, MAX_MARKED) : [] });
+    }
+    this.view.invalidate();
+  }
+
+  hover(picked: Picked | null): void {
+    if (!picked) this.render.mark('hover', {});
+    else if (picked.what === 'op' || picked.what === 'bundle') this.render.mark('hover', { ops: [picked.op] });
+    else if (picked.what === 'value') this.render.mark('hover', { values: [picked.value] });
+    else this.render.mark('hover', { scopes: [picked.scope] });
+    this.view.invalidate();
+  }
+
+  // Walking.
+
+  async walk(direction: Direction): Promise<void> {
+    const { view, selection } = this.state;
+    if (!view) return;
+    const op = this.selectedOp();
+    if (!selection || op < 0) return this.view.pan(direction < 2 ? 0 : direction === 2 ? -120 : 120, direction > 1 ? 0 : direction === 0 ? -120 : 120);
+    const next = await this.engine.ask('neighbours', view.net.id, op, direction);
+    if (direction < 2 && next[0] !== undefined) return this.selectOp(next[0], { reveal: true });
+    const near = this.render.nearest(op, direction);
+    if (near && 'op' in near) return this.selectOp(near.op, { reveal: true });
+    if (near) {
+      await this.selectScope(near.scope);
+      this.reveal();
+    }
+  }
+  async step(by: number): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    const op = this.selectedOp() + by;
+    if (op >= 0 && op < view.net.numOps) await this.selectOp(op, { reveal: true });
+  }
+  /** The previous or next version of the selected blob; of an op, of its first output. */
+  async stepVersion(by: number): Promise<void> {
+    const { selection } = this.state;
+    if (selection?.what === 'op') {
+      const port = selection.details?.outputs[0] ?? selection.details?.inputs[0];
+      if (port) await this.selectBlob(port.blob, port.value);
+    }
+    const now = this.state.selection;
+    if (now?.what !== 'blob' || !now.details) return;
+    const at = now.details.versions.findIndex((v) => v.value === now.value);
+    const next = now.details.versions[at + by];
+    if (next) await this.selectBlob(now.blob, next.value, { reveal: true });
+    else this.announce(by < 0 ? 'This is the first version' : 'This is the last version');
+  }
+  /** Between an op and its gradient. */
+  async jumpGradient(): Promise<void> {
+    const { selection } = this.state;
+    if (selection?.what !== 'op' || !selection.details) return;
+    const to = selection.details.forward >= 0 ? selection.details.forward : selection.details.servedBy[0];
+    if (to === undefined) this.announce('This operator has no gradient in this net');
+    else await this.selectOp(to, { reveal: true });
+  }
+
+  // Finding.
+
+  async find(query: string): Promise<void> {
+    const { view } = this.state;
+    this.searchTask?.cancel();
+    this.searchTask = null;
+    if (!view || !query.trim()) return this.clearFound();
+    const found: Found = (this.state.found = { query, ops: new Int32Array(), blobs: new Uint32Array(), at: -1, running: true, error: '' });
+    const task = this.engine.search(view.net.id, query, (_, part) => {
+      if (!part || this.state.found !== found) return;
+      Object.assign(found, part);
+      this.tell('found');
+    });
+    this.searchTask = task;
+    try {
+      Object.assign(found, await task.result);
+    } catch (error) {
+      if (error instanceof WeftError && error.cancelled) return;
+      found.error = (error as Error).message;
+    }
+    if (this.state.found !== found) return;
+    found.running = false;
+    this.render.mark('match', { ops: found.ops });
+    this.view.invalidate();
+    this.tell('found');
+  }
+  clearFound(): void {
+    this.state.found = null;
+    this.render.mark('match', {});
+    this.view?.invalidate();
+    this.tell('found');
+  }
+  async findNext(by: number): Promise<void> {
+    const { found } = this.state;
+    if (!found || found.ops.length === 0) return;
+    found.at = found.at < 0 ? (by > 0 ? 0 : found.ops.length - 1) : (found.at + by + found.ops.length) % found.ops.length;
+    const op = found.ops[found.at] ?? -1;
+    this.tell('found');
+    await this.selectOp(op, { reveal: true });
+  }
+}
+
+interface Anchor {
+  what: { op: number } | { scope: number };
+  at: { x: number; y: number };
+}

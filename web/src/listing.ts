@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The net as text, one operator a line, linked both ways with the graph. Lines are asked for as they come into sight.
+
+import type { ListingLine } from '../../wasm/weft.d.ts';
+import type { App } from './app.ts';
+import { h } from './dom.ts';
+import { VirtualList } from './virtual_list.ts';
+
+const CHUNK = 128, KEPT_CHUNKS = 64;
+const classes = [
+  '', 'heading', 'dim', 'dim', 'type', 'type gradient', 'blob in', 'blob out', 'v', 'arg', 'number', 'string', 'dim', 'dim',
+];
+
+export class Listing {
+  readonly element: HTMLElement;
+  private readonly app: App;
+  private readonly list: VirtualList;
+  private chunks = new Map<number, ListingLine[] | null>();
+  private net = -1;
+  private matches = new Set<number>();
+
+  constructor(app: App) {
+    this.app = app;
+    this.list = new VirtualList('listing', 20, (first, count) => this.rows(first, count));
+    this.element = this.list.element;
+    this.element.setAttribute('aria-label', 'Operators as text');
+    this.element.addEventListener('click', (event) => this.click(event));
+    app.on(['net'], () => this.reset());
+    app.on(['selection'], () => {
+      const op = app.selectedOp();
+      if (op >= 0 && !this.element.contains(document.activeElement)) this.list.reveal(op);
+      this.list.update();
+    });
+    app.on(['found'], () => {
+      this.matches = new Set(app.state.found?.ops.subarray(0, 200_000));
+      this.list.invalidate();
+    });
+  }
+
+  private reset(): void {
+    const { view } = this.app.state;
+    if (view?.net.id !== this.net) {
+      this.chunks.clear();
+      this.element.scrollTop = 0;
+    }
+    this.net = view?.net.id ?? -1;
+    this.list.setCount(view?.net.numOps ?? 0);
+  }
+
+  private line(op: number): ListingLine | null {
+    const chunk = Math.floor(op / CHUNK);
+    const have = this.chunks.get(chunk);
+    if (have) return have[op % CHUNK] ?? null;
+    if (have === undefined) void this.load(chunk);
+    return null;
+  }
+  private async load(chunk: number): Promise<void> {
+    const { net } = this;
+    this.chunks.set(chunk, null);
+    const lines = await this.app.engine.ask('listing', net, chunk * CHUNK, CHUNK);
+    if (net !== this.net) return;
+    this.chunks.set(chunk, lines);
+    for (const old of this.chunks.keys()) {
+      if (this.chunks.size <= KEPT_CHUNKS) break;
+      if (Math.abs(old - chunk) > 4) this.chunks.delete(old);
+    }
+    this.list.invalidate();
+  }
+
+  private rows(first: number, count: number): (HTMLElement | null)[] {
+    const { selection } = this.app.state;
+    const selected = selection?.what === 'op' ? selection.op : -1;
+    const lit = selection?.what === 'blob' ? selection.value : -1;
+    const near = new Set<number>();
+    if (selection?.what === 'op' && selection.details) {
+      for (const p of selection.details.inputs) near.add(p.writer);
+      for (const p of selection.details.outputs) for (const op of p.readers) near.add(op);
+    } else if (selection?.what === 'blob') {
+      const version = selection.details?.versions.find((v) => v.value === lit);
+      for (const op of version ? [version.writer, ...version.readers] : []) near.add(op);
+    }
+    return Array.from({ length: count }, (_, i) => {
+      const op = first + i;
+      const row = h('div.line', { 'data-op': op }, h('span.n', op));
+      if (op === selected) row.classList.add('selected');
+      if (near.has(op)) row.classList.add('near');
+      if (this.matches.has(op)) row.classList.add('match');
+      const line = this.line(op);
+      if (line) row.append(...pieces(line, lit));
+      return row;
+    });
+  }
+
+  private click(event: MouseEvent): void {
+    const target = event.target as HTMLElement;
+    const value = target.closest<HTMLElement>('[data-value]')?.dataset.value;
+    if (value !== undefined) return void this.app.selectValue(Number(value)).then(() => this.app.reveal());
+    const op = target.closest<HTMLElement>('[data-op]')?.dataset.op;
+    if (op !== undefined) void this.app.selectOp(Number(op), { reveal: true });
+  }
+}
+
+/** A line's text as styled pieces; blobs carry the value that they name. */
+export function pieces({ text, spans }: ListingLine, lit: number): Node[] {
+  const out: Node[] = [];
+  for (let i = 0; i + 3 < spans.length; i += 4) {
+    const part = text.slice(spans[i], spans[i + 1]);
+    const name = classes[spans[i + 2] ?? 0] ?? '';
+    const value = spans[i + 3] ?? -1;
+    if (!name) out.push(document.createTextNode(part));
+    else {
+      const span = h('span', { className: name }, part);
+      if (value >= 0) span.dataset.value = String(value);
+      if (value >= 0 && value === lit) span.classList.add('lit');
+      out.push(span);
+    }
+  }
+  return out;
+}

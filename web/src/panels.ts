@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The smaller panels: what was found, findings about the net, files that are open.
+
+import type { App } from './app.ts';
+import { severityMark } from './details.ts';
+import { bytes, count, digits, h } from './dom.ts';
+import { netTitle } from './state.ts';
+import { VirtualList } from './virtual_list.ts';
+
+/** The operators that a query found, in order. */
+export function foundPanel(app: App): HTMLElement {
+  let known = 0;
+  const list = new VirtualList('listing', 20, (first, rows) => {
+    const { found } = app.state;
+    if (!found) return [];
+    const ops = [...found.ops.subarray(first, first + rows)];
+    const missing = ops.filter((op) => app.typeOf(op) === 'op');
+    if (missing.length > 0) {
+      const mine = ++known;
+      void app.learnTypes(app.state.view?.net.id ?? -1, missing).then(() => mine === known && list.update());
+    }
+    return ops.map((op, i) => h('div.line' + (first + i === found.at ? '.selected' : ''), { onclick: () => {
+      found.at = first + i;
+      void app.selectOp(op, { reveal: true }).then(() => list.update());
+    } }, h('span.n', op), h('span.type', app.typeOf(op))));
+  });
+  const nothing = h('p.nothing', 'Type in the box above to find operators and blobs: a word, ', h('code.mono', 'type:Conv'), ', ', h('code.mono', 'blob:/_grad$/'), ', ',
+    h('code.mono', 'device:cuda:1'), ', ', h('code.mono', 'kernel>3'), ', ', h('code.mono', 'version>0'), ' and more, together. A - before a word turns it round.');
+  const element = h('div.found', nothing, list.element);
+  const update = () => {
+    const { found } = app.state;
+    nothing.hidden = !!found && !found.error && found.ops.length > 0;
+    list.element.hidden = !nothing.hidden;
+    list.setCount(found?.ops.length ?? 0);
+    if (found && found.at >= 0) list.reveal(found.at);
+  };
+  app.on(['found'], update);
+  update();
+  return element;
+}
+
+export function findingsPanel(app: App): HTMLElement {
+  const element = h('div');
+  app.on(['net', 'findings'], () => {
+    const findings = app.state.view?.findings ?? [];
+    if (findings.length === 0) {
+      element.replaceChildren(h('p.nothing', app.state.view ? 'Nothing to remark about this net.' : ''));
+      return;
+    }
+    const order = { error: 0, warning: 1, note: 2 };
+    const sorted = findings.map((finding, i) => ({ finding, i })).sort((a, b) => order[a.finding.severity] - order[b.finding.severity] || a.i - b.i);
+    const shown = sorted.slice(0, 500);
+    element.replaceChildren(
+      h('ul.findings', ...shown.map(({ finding }) =>
+        h('li.' + finding.severity, h('button', { onclick: () => {
+          if (finding.op >= 0) void app.selectOp(finding.op, { reveal: true });
+          else if (finding.blob) void app.selectBlobNamed(finding.blob, undefined, { reveal: true }).catch(() => {});
+        } }, h('span.mark', { title: finding.severity }, severityMark(finding.severity)),
+          h('span', h('b', finding.code.replaceAll('_', ' ')), finding.op >= 0 ? h('span.fainter', `  operator ${finding.op}`) : null, h('p', finding.message)))))),
+      ...(sorted.length > shown.length ? [h('p.nothing', `and ${digits(sorted.length - shown.length)} more`)] : []),
+    );
+  });
+  return element;
+}
+
+export function filesPanel(app: App): HTMLElement {
+  const element = h('div');
+  app.on(['files', 'net'], () => {
+    const { documents, nets, pairs, view } = app.state;
+    element.replaceChildren(
+      h('ul.files', ...documents.map((document) =>
+        h('li', h('b', document.name), h('div.how', `${document.format}, ${bytes(document.bytes)}`),
+          ...nets.filter((net) => net.document === document.id).map((net) => {
+            const pair = pairs.find((p) => p.net === net.id);
+            const init = pair && nets.find((n) => n.id === pair.init);
+            return h('div', h('button.ref.op', { onclick: () => void app.show(net.id), 'aria-current': view?.net.id === net.id ? 'true' : undefined }, netTitle(net, documents)),
+              h('span.faint', `  ${count(net.numOps, 'operator')}`), init ? h('div.how', `filled by ${netTitle(init, documents)}: ${count(pair.matched, 'input')}${pair.missing ? `, ${digits(pair.missing)} missing` : ''}`) : null);
+          }),
+          h('button.ref.op.faint', { onclick: () => void app.close(document.id) }, 'Close')))),
+    );
+  });
+  return element;
+}

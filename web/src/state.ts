@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the page knows at a moment: which net shows and how, what is selected, what was found. View state only; the nets
+// themselves live in the engine. Panels are functions from this to DOM.
+
+import type {
+  BlobDetails, DocumentInfo, Finding, LayoutMode, NetInfo, NetPair, OpDetails, ScopeInfo, ViewOptions,
+} from '../../wasm/weft.d.ts';
+
+export type Selection =
+  | { what: 'op'; op: number; details: OpDetails | null }
+  | { what: 'scope'; scope: number; info: ScopeInfo | null }
+  | { what: 'blob'; blob: number; value: number; details: BlobDetails | null };
+
+/** How one net is looked at; kept per net, so that coming back finds it as it was. */
+export interface NetView {
+  net: NetInfo;
+  options: ViewOptions;
+  /** The layout that shows: 1 flow, 2 mirror. */
+  mode: LayoutMode;
+  expanded: Set<number>;
+  camera: { x: number; y: number; scale: number } | null;
+  lines: number;
+  findings: Finding[];
+}
+
+export interface Found {
+  query: string;
+  ops: Int32Array;
+  blobs: Uint32Array;
+  at: number; // index into ops, -1 before the first step
+  running: boolean;
+  error: string;
+}
+
+export interface State {
+  documents: DocumentInfo[];
+  nets: NetInfo[];
+  pairs: NetPair[];
+  view: NetView | null;
+  selection: Selection | null;
+  found: Found | null;
+  working: { what: string; done: number; cancel: () => void } | null;
+}
+
+export const emptyState = (): State => ({
+  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null,
+});
+
+export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>
+  net.name || documents.find((d) => d.id === net.document)?.name || 'unnamed net';
+
+export function initOf(state: State, net: number): NetPair | undefined {
+  return state.pairs.find((pair) => pair.net === net);
+}

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The engine's worker. It answers questions as they come and steps long work in slices of a few milliseconds between
+// messages, so that a question or a cancel never waits long and no memory is shared.
+
+import createWeft from '@wasm/weft.js';
+import type { Answer, JobId, SearchResult, Session, StepResult } from '../../wasm/weft.d.ts';
+import type { FromWorker, ToWorker, Work } from './protocol.ts';
+
+const SLICE_MS = 12; // how long work goes on before messages are looked at
+const PROGRESS_MS = 80;
+
+interface Running {
+  id: number;
+  job: JobId;
+  kind: Work['kind'];
+  units: number;
+  ms: number;
+  told: number;
+}
+
+let session: Session | null = null;
+const running: Running[] = [];
+let scheduled = false;
+const tick = new MessageChannel();
+tick.port1.onmessage = () => {
+  scheduled = false;
+  slice();
+};
+
+function post(message: FromWorker, transfer: Transferable[] = []): void {
+  (self as unknown as { postMessage(m: FromWorker, t: Transferable[]): void }).postMessage(message, transfer);
+}
+
+function crash(error: unknown): void {
+  post({ type: 'crash', message: error instanceof Error ? error.message : String(error) });
+}
+
+self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+  try {
+    if (data.type === 'start') {
+      const module = await createWeft({ wasmBinary: data.wasm, onAbort: crash });
+      session = new module.Session();
+      post({ type: 'ready' });
+      return;
+    }
+    if (!session) return;
+    if (data.type === 'ask') {
+      const started = performance.now();
+      const method = session[data.name] as (...args: unknown[]) => Answer<unknown>;
+      const answer = method.apply(session, data.args);
+      if (answer.ok) post({ type: 'answer', id: data.id, value: answer.value, ms: performance.now() - started });
+      else post({ type: 'failure', id: data.id, error: answer.error });
+    } else if (data.type === 'work') {
+      begin(session, data.id, data.work);
+    } else {
+      const at = running.findIndex((r) => r.id === data.id);
+      const [dropped] = at >= 0 ? running.splice(at, 1) : [];
+      if (dropped) session.drop(dropped.job);
+      post({ type: 'failure', id: data.id, error: { code: 'cancelled', message: 'cancelled', op: -1, blob: '' } });
+    }
+  } catch (error) {
+    crash(error);
+  }
+};
+
+function begin(session: Session, id: number, work: Work): void {
+  const started = performance.now();
+  const answer =
+    work.kind === 'open' ? session.startOpen(work.name, work.bytes)
+    : work.kind === 'scene' ? session.startScene(work.net, work.options)
+    : session.startSearch(work.net, work.query);
+  if (!answer.ok) {
+    post({ type: 'failure', id, error: answer.error });
+    return;
+  }
+  const units = work.kind === 'open' ? 1 << 18 : 4096;
+  running.push({ id, job: answer.value, kind: work.kind, units, ms: performance.now() - started, told: started });
+  schedule();
+}
+
+function schedule(): void {
+  if (scheduled || running.length === 0) return;
+  scheduled = true;
+  tick.port2.postMessage(0);
+}
+
+/** Steps the newest work: what was asked for last is what somebody waits for. */
+function slice(): void {
+  const work = running.at(-1);
+  if (!session || !work) return;
+  try {
+    const end = performance.now() + SLICE_MS;
+    let step: StepResult = { finished: false, done: 0, total: 0 };
+    for (let now = performance.now(); now < end && !step.finished; ) {
+      const answer = session.step(work.job, work.units);
+      if (!answer.ok) throw new Error(answer.error.message);
+      step = answer.value;
+      const after = performance.now();
+      // Steps of about a third of a slice: the units' cost is not known beforehand and changes on the way.
+      const took = after - now;
+      work.ms += took;
+      if (took < SLICE_MS / 6) work.units = Math.min(work.units * 2, 2 ** 31);
+      else if (took > SLICE_MS / 2) work.units = Math.max(Math.floor(work.units / 2), 64);
+      now = after;
+    }
+    if (step.finished) {
+      running.splice(running.indexOf(work), 1);
+      const started = performance.now();
+      const answer = session.take(work.job);
+      work.ms += performance.now() - started;
+      if (!answer.ok) post({ type: 'failure', id: work.id, error: answer.error });
+      else {
+        const transfer = ArrayBuffer.isView(answer.value) ? [answer.value.buffer as ArrayBuffer] : [];
+        post({ type: 'answer', id: work.id, value: answer.value, ms: work.ms }, transfer);
+      }
+    } else if (performance.now() - work.told > PROGRESS_MS) {
+      work.told = performance.now();
+      const found = work.kind === 'search' ? session.peek(work.job) : null;
+      post({ type: 'progress', id: work.id, progress: step, ...(found?.ok ? { found: found.value as SearchResult } : {}) });
+    }
+  } catch (error) {
+    crash(error);
+    return;
+  }
+  schedule();
+}
