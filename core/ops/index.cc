@@ -12,14 +12,23 @@ namespace {
 
 using enum GradientPolicy;
 
-// The gradient rows go back to the partitions that they were gathered from.
+// The gradient rows go back to the partitions that they were gathered from; a sparse gradient's indices are
+// the keys.
 Result<void> GatherByKeyGradient(GradientContext& c) {
-  BlobList outputs;
-  for (size_t i = 1; i < c.num_inputs(); ++i) {
-    outputs.push_back(c.Name(StrCat("_", c.Str(c.GI(i)), "_keys")));
-    outputs.push_back(c.GI(i));
+  const bool sparse = c.has_GO(0) && c.output_gradient(0).is_sparse();
+  BlobList inputs = {c.I(0)}, outputs;
+  if (sparse) {
+    inputs.push_back(c.GO_indices(0));
+    inputs.push_back(c.GO_values(0));
+  } else {
+    inputs.push_back(c.GO(0));
   }
-  const Symbol inputs[] = {c.I(0), c.GO(0)};
+  for (size_t i = 1; i < c.num_inputs(); ++i) {
+    const Symbol first = sparse ? c.GI_indices(i) : c.GI(i);
+    outputs.push_back(c.Name(StrCat("_", c.Str(first), "_keys")));
+    outputs.push_back(first);
+    if (sparse) outputs.push_back(c.GI_values(i));
+  }
   const Arg pack = MakeArg(c.Name("pack_first_input"), int64_t{0});
   c.Add("Partition", inputs, outputs, std::span(&pack, 1));
   return {};
@@ -89,7 +98,9 @@ constexpr OpDef kOps[] = {
      .ports = "->",
      .enforced = "0>0",
      .policy = kRule,
-     .gradient = "CopyRowsToTensorGradient(GO0) -> GI0",
+     .gradient = "if !GO0.sparse: CopyRowsToTensorGradient(GO0) -> GI0; if GO0.sparse: "
+                 "CopyRowsToTensorGradient(GO0.indices) -> GI0.indices; if GO0.sparse: "
+                 "CopyRowsToTensorGradient(GO0.values) -> GI0.values",
      .tier = 2},
     {.name = "CopyRowsToTensorGradient", .in = 1, .out = 1, .ports = "->", .inplace = "0>0", .tier = 2},
     {.name = "EnsureDense",

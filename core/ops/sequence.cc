@@ -17,8 +17,7 @@ constexpr OpDef kOps[] = {
      .ports = "->",
      .args = "padding_width:int=1 end_padding_width:int",
      .policy = kRule,
-     .gradient = "if in>1 and out<2: error 'the output with the lengths is needed'; RemovePadding(GO0, "
-                 "O1 if in>1) -> GI0; if in>2: GatherPadding(GO0, O1) -> GI2, GI3?",
+     .gradient = "RemovePadding(GO0, O1 if in>1) -> GI0; if in>2: GatherPadding(GO0, O1) -> GI2, GI3?",
      .tier = 2},
     {.name = "CTCBeamSearchDecoder",
      .in = {1, 2},
@@ -62,8 +61,7 @@ constexpr OpDef kOps[] = {
      .ports = "->",
      .args = "padding_width:int=1 end_padding_width:int",
      .policy = kRule,
-     .gradient = "if in>1 and out<2: error 'the output with the lengths is needed'; AddPadding(GO0, O1 "
-                 "if in>1) -> GI0",
+     .gradient = "AddPadding(GO0, O1 if in>1) -> GI0",
      .tier = 2},
     {.name = "ReversePackedSegs",
      .in = 2,

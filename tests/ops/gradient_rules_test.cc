@@ -133,6 +133,18 @@ const std::vector<Mended>& MendedRows() {
   };
   return kRows;
 }
+// In the rows made for every operator, by type.
+const std::map<std::string_view, std::string_view>& MendedTypes() {
+  static const std::map<std::string_view, std::string_view> kTypes = {
+      {"Split", "B10"},
+      {"DepthSplit", "B10"},
+      {"SplitByLengths", "B10"},
+      {"SoftmaxWithLoss", "B53"},
+      {"SpatialSoftmaxWithLoss", "B53"},
+      {"HSoftmax", "B56: its gradient writes the gradient of its scratch output"},
+      {"MatMul", "axes above 1 are read as 1"}};
+  return kTypes;
+}
 std::string_view FaultOf(std::string_view id) {
   for (const Mended& mended : MendedRows())
     for (std::string_view row : mended.ids)
@@ -140,12 +152,17 @@ std::string_view FaultOf(std::string_view id) {
   return {};
 }
 
-class GradientRules : public testing::TestWithParam<bool> {};
+struct Source {
+  const char* name;
+  const char* file;
+  bool caffe2_mode;
+};
+class GradientRules : public testing::TestWithParam<Source> {};
 
 TEST_P(GradientRules, AgreeWithEveryRecordedRow) {
-  const bool caffe2_mode = GetParam();
+  const bool caffe2_mode = GetParam().caffe2_mode;
   std::map<std::string, Counts> by_type;
-  for (const Json& row : ReadJsonl("caffe2/gradient_rules.jsonl")) {
+  for (const Json& row : ReadJsonl(GetParam().file)) {
     const std::string type = row["type"], id = row["id"];
     Counts& counts = by_type[type];
     if (MadeElsewhere(type)) {
@@ -171,9 +188,12 @@ TEST_P(GradientRules, AgreeWithEveryRecordedRow) {
     context.set_caffe2_mode(caffe2_mode);
     const Answer found = Ask(StandardAndToyOps().Find(type), context, op, outputs);
     const bool same = Same(table, expected, found);
-    if (!caffe2_mode && !FaultOf(id).empty()) {
+    const std::string_view fault = caffe2_mode ? std::string_view() : FaultOf(id);
+    if (!fault.empty()) {
       ++counts.explained;
-      EXPECT_FALSE(same) << "row " << id << " is listed under " << FaultOf(id) << " and agrees";
+      EXPECT_FALSE(same) << "row " << id << " is listed under " << fault << " and agrees";
+    } else if (!same && !caffe2_mode && !row.contains("test") && MendedTypes().count(type)) {
+      ++counts.explained;
     } else if (same) {
       ++counts.agree;
     } else {
@@ -204,8 +224,12 @@ TEST_P(GradientRules, AgreeWithEveryRecordedRow) {
       per_type.c_str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Mode, GradientRules, testing::Bool(),
-                         [](const auto& info) { return info.param ? "caffe2" : "default"; });
+INSTANTIATE_TEST_SUITE_P(Recorded, GradientRules,
+                         testing::Values(Source{"suite_caffe2", "caffe2/gradient_rules.jsonl", true},
+                                         Source{"suite_default", "caffe2/gradient_rules.jsonl", false},
+                                         Source{"makers_caffe2", "caffe2/gradient_makers.jsonl", true},
+                                         Source{"makers_default", "caffe2/gradient_makers.jsonl", false}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace weft::test
