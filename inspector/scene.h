@@ -280,8 +280,8 @@ struct Hit {
   HitKind kind = HitKind::kNothing;
   uint32_t index = kNone;  // of the record in its section
 };
-/// What is at a world position: a chip, else a node, else an edge within `slack` units, else the title bar
-/// or frame of the innermost group, else a band.
+/// What is at a world position: a chip, else a node, else an edge within `slack` units, else the innermost
+/// group, else a band.
 Hit HitTest(const SceneView& scene, int32_t x, int32_t y, int32_t slack);
 
 enum class Direction : uint32_t { kUp, kDown, kLeft, kRight };

@@ -19,6 +19,7 @@
 
 #include "core/base/job.h"
 #include "core/base/result.h"
+#include "core/check/diagnostic.h"
 #include "core/ir/bytes.h"
 #include "core/ir/net.h"
 #include "core/ops/op_set.h"
@@ -184,15 +185,6 @@ struct BlobDetails {
   std::vector<BlobVersion> versions;
 };
 
-enum class Severity : uint8_t { kNote, kWarning, kError };
-struct Finding {
-  Severity severity;
-  std::string code;  // stable: "unknown_operator"
-  std::string message;
-  OpId op = kNoOp;
-  std::string blob;
-};
-
 /// Finds ops and blobs. Step units are ops.
 class SearchJob : public Job {
  public:
@@ -205,8 +197,6 @@ struct ListingLine {
   OpId op;  // kNoOp: not an op's line
   std::string text;
 };
-
-struct NetState;
 
 class Session {
  public:
@@ -267,7 +257,11 @@ class Session {
   /// A "-" before a word negates it. /re/ knows . [a-z] [^a] * + ? ^ $ | ( ).
   /// Errors: kParse with the column of the word that cannot be read.
   Result<std::unique_ptr<SearchJob>> Search(NetId net, std::string_view query);
-  Result<std::vector<Finding>> Findings(NetId net);
+  /// What core/check says about the net and the nets inside it.
+  Result<std::vector<Diagnostic>> Findings(NetId net);
+  /// What the gradient planner knows of this net: per op the forward op that it was generated for, kNoOp for
+  /// others. Without it pairs are told from names. Changes scopes and scenes in the mirror layout.
+  Result<void> SetOrigins(NetId net, std::vector<OpId> origins);
   /// The nets in the arguments of an op, as nets of this session.
   Result<std::vector<NetId>> NestedNets(NetId net, OpId op);
 
@@ -278,9 +272,7 @@ class Session {
   Result<uint32_t> LineOf(NetId net, OpId op);
 
  private:
-  friend class SceneJobImpl;
   struct State;
-  Result<NetState*> Find(NetId net);
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/build/net_model.h"
+
+#include "core/base/hash.h"
+#include "core/check/check_net.h"
+
+namespace weft {
+
+namespace {
+
+constexpr size_t kMaxCachedWords = 16 << 20;
+
+}  // namespace
+
+std::shared_ptr<const LayeredResult> LayoutCache::Get(const LayeredInput& input) {
+  words_.clear();
+  input.AppendWords(words_);
+  uint64_t hash = words_.size();
+  for (uint32_t word : words_) hash = HashMix(hash, word);
+  for (const Entry& entry : entries_[hash]) {
+    if (entry.words != words_) continue;
+    ++hits_;
+    return entry.result;
+  }
+  if (size_ > kMaxCachedWords) {
+    entries_.clear();
+    size_ = 0;
+  }
+  auto result = std::make_shared<const LayeredResult>(LayOut(input));
+  size_ += words_.size() + result->edges.size() * 7 + result->cell_x.size();
+  entries_[hash].push_back({words_, result});
+  return result;
+}
+
+const Ssa& NetModel::ssa() {
+  if (!ssa_) ssa_.emplace(*net_);
+  return *ssa_;
+}
+
+const Columns& NetModel::columns() {
+  if (!columns_) columns_ = FindColumns(*net_, ssa());
+  return *columns_;
+}
+
+const Roles& NetModel::roles() {
+  if (!roles_) roles_ = FindRoles(*net_, ssa(), ops_, columns(), origins_);
+  return *roles_;
+}
+
+bool NetModel::has_gradients() {
+  if (!has_gradients_) has_gradients_ = HasGradients(*net_);
+  return *has_gradients_;
+}
+
+LayoutMode NetModel::Resolve(LayoutMode mode) {
+  if (mode == LayoutMode::kFlow) return mode;
+  return has_gradients() ? LayoutMode::kMirror : LayoutMode::kFlow;
+}
+
+Arrangement& NetModel::arrangement(LayoutMode mode) {
+  const bool mirror = Resolve(mode) == LayoutMode::kMirror;
+  std::unique_ptr<Arrangement>& slot = arrangements_[mirror ? 1 : 0];
+  if (!slot) slot = std::make_unique<Arrangement>(*net_, ssa(), roles(), columns(), mirror);
+  return *slot;
+}
+
+const std::vector<Diagnostic>& NetModel::findings() {
+  if (!findings_) findings_ = CheckNet(*net_, {.ops = &ops_});
+  return *findings_;
+}
+
+const std::vector<uint8_t>& NetModel::external_outputs() {
+  if (external_outputs_.empty() && !ssa().blobs().empty()) {
+    external_outputs_.assign(ssa().blobs().size(), 0);
+    for (Symbol name : net_->external_outputs) {
+      const BlobId blob = ssa().FindBlob(name);
+      if (blob != kNoBlob) external_outputs_[blob] = 1;
+    }
+  }
+  return external_outputs_;
+}
+
+const std::vector<uint8_t>& NetModel::params() {
+  if (params_.empty() && !ssa().blobs().empty()) {
+    params_ = filled_;
+    params_.resize(ssa().blobs().size(), 0);
+    for (OpId i = 0; i < static_cast<OpId>(net_->ops.size()); ++i) {
+      if (roles().role[i] != Role::kUpdate) continue;
+      for (ValueId v : ssa().outputs(i)) {
+        const BlobId blob = ssa().values()[v].blob;
+        if (ssa().starts_outside(blob)) params_[blob] = 1;
+      }
+    }
+  }
+  return params_;
+}
+
+void NetModel::SetFilled(const std::vector<BlobId>& blobs) {
+  filled_.assign(ssa().blobs().size(), 0);
+  for (BlobId blob : blobs) filled_[blob] = 1;
+  params_.clear();
+}
+
+void NetModel::SetOrigins(std::vector<OpId> origins) {
+  origins_ = std::move(origins);
+  roles_.reset();
+  for (auto& arrangement : arrangements_) arrangement.reset();
+}
+
+bool NetModel::PrepareNext(LayoutMode mode) {
+  if (!ssa_) {
+    ssa();
+  } else if (!columns_) {
+    columns();
+  } else if (!roles_) {
+    roles();
+  } else if (!arrangements_[Resolve(mode) == LayoutMode::kMirror ? 1 : 0]) {
+    arrangement(mode);
+  } else if (!findings_) {
+    findings();
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace weft
