@@ -2,8 +2,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/golden/commands.h"
 
-namespace weft::golden {
+#include "core/base/str.h"
+#include "core/ssa/print.h"
+#include "proto/document.h"
 
-std::span<const Command> Commands() { return {}; }
+namespace weft::golden {
+namespace {
+
+/// A file's content, as any other user of the codec opens it.
+Result<Document> OpenText(const std::string& text) { return Open(Bytes(text)); }
+
+/// print [--ssa] [--full]: the readable listing.
+Result<std::string> Print(Words& words, std::span<const std::string> inputs) {
+  PrintOptions options;
+  options.ssa = words.TakeFlag("ssa");
+  options.full = words.TakeFlag("full");
+  WEFT_TRY(const Document document, OpenText(inputs[0]));
+  std::string out;
+  for (const Document::NamedNet& net : document.nets) out += NetListing(net.net, options);
+  for (const Document::NamedPlan& plan : document.plans) out += PlanListing(plan.plan, options);
+  return out;
+}
+
+/// convert: what was read, as protobuf's text format, then what was lenient about it as comments.
+Result<std::string> Convert(Words&, std::span<const std::string> inputs) {
+  WEFT_TRY(const Document document, OpenText(inputs[0]));
+  WEFT_TRY(std::string out, Save(document, Document::kText));
+  for (const Note& note : document.notes) {
+    StrAppend(out, "# ");
+    if (note.line > 0) StrAppend(out, note.line, ":", note.column, ": ");
+    StrAppend(out, note.message);
+    if (note.times > 1) StrAppend(out, " (", note.times, " times)");
+    out += "\n";
+  }
+  return out;
+}
+
+constexpr Command kCommands[] = {
+    {"print", Print},
+    {"convert", Convert},
+};
+
+}  // namespace
+
+std::span<const Command> Commands() { return kCommands; }
 
 }  // namespace weft::golden
