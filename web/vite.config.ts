@@ -1,3 +1,6 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+
 import { defineConfig } from 'vite';
 import { resolve } from 'node:path';
 

@@ -14,7 +14,7 @@ struct AtlasGlyph {
   int face, x, y, w, h, left, top;
   float advance;
 };
-#include "atlas.inc"
+#include "inspector/render/atlas.inc"
 
 constexpr uint32_t kReplacement = 0xFFFD, kEllipsis = 0x2026;
 
