@@ -239,6 +239,13 @@ void Painter::PaintGroups() {
 }
 
 void Painter::PaintEdges(const SceneRect& visible) {
+  // The index gives whole tiles; a tile of long edges is large.
+  const auto in_sight = [&](const SceneEdge& e) {
+    const bool hvh = e.flags() & kEdgeHvh;
+    const auto [x0, x1] = hvh ? std::minmax({e.x0, e.x1, e.mid}) : std::minmax({e.x0, e.x1});
+    const auto [y0, y1] = hvh ? std::minmax({e.y0, e.y1}) : std::minmax({e.y0, e.y1, e.mid});
+    return x1 >= visible.x && x0 <= visible.x + visible.w && y1 >= visible.y && y0 <= visible.y + visible.h;
+  };
   const double fade = std::clamp((camera_.scale - kEdgesGone) / (kEdgesFull - kEdgesGone), 0.0, 1.0);
   FindVisible(*view_, SceneSection::kEdges, visible, ranges_);
   const auto edges = view_->edges();
@@ -247,7 +254,8 @@ void Painter::PaintEdges(const SceneRect& visible) {
   if (fade > 0) {
     for (const IndexRange& range : ranges_) {
       for (uint32_t i = range.first; i < range.last; ++i) {
-        if (i >= edge_marks_.size() || !(edge_marks_[i] & strong)) PaintEdge(edges[i], i);
+        if (i < edge_marks_.size() && (edge_marks_[i] & strong)) continue;
+        if (in_sight(edges[i])) PaintEdge(edges[i], i);
       }
     }
   }
@@ -255,7 +263,7 @@ void Painter::PaintEdges(const SceneRect& visible) {
   if (edge_marks_.empty()) return;
   for (const IndexRange& range : ranges_) {
     for (uint32_t i = range.first; i < range.last; ++i) {
-      if (edge_marks_[i] & strong) PaintEdge(edges[i], i);
+      if ((edge_marks_[i] & strong) && in_sight(edges[i])) PaintEdge(edges[i], i);
     }
   }
 }

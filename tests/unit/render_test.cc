@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "inspector/font_metrics.h"
+#include "inspector/render/painter.h"
+#include "inspector/render/text.h"
+
+namespace weft {
+namespace {
+
+using render::DrawText;
+using render::QuadList;
+using render::Weight;
+
+TEST(RenderText, FitsTheWidthThatTheLayoutReserved) {
+  for (uint32_t code = kFontFirst; code <= kFontLast; ++code) {
+    const std::string text(1, static_cast<char>(code));
+    for (Weight weight : {Weight::kRegular, Weight::kSemiBold}) {
+      const float drawn = render::TextWidth(text, 1000, weight);
+      EXPECT_LE(drawn, static_cast<float>(GlyphAdvance(code)) + 0.01f) << text;
+      EXPECT_GE(drawn, static_cast<float>(GlyphAdvance(code)) * 0.85f) << text;
+    }
+  }
+}
+
+TEST(RenderText, EndsInAnEllipsisWhereItDoesNotFit) {
+  const std::string name = "gpu_0/res4_22_branch2b_bn_riv";
+  const float full = render::TextWidth(name, 11, Weight::kRegular);
+  for (float most = 0; most < full + 5; most += 3) {
+    QuadList quads;
+    const float width = DrawText(quads, name, 0, 0, 11, Weight::kRegular, 0xffffffff, most);
+    EXPECT_LE(width, most + 0.01f);
+    EXPECT_EQ(quads.size() == name.size(), full <= most) << most;
+  }
+}
+
+TEST(RenderText, TakesAnyBytes) {
+  QuadList quads;
+  for (std::string_view text : {"\xff\xfe", "\xc3", "\xe2\x82", "a\nb", "\xf0\x9f\x98\x80", "\xc0\x80"}) {
+    EXPECT_GT(DrawText(quads, text, 0, 0, 12, Weight::kRegular, 0xffffffff), 0);
+  }
+}
+
+/// A scene of `count` boxes in a column and an edge between neighbours, in one tile of the index.
+std::vector<uint32_t> ColumnScene(uint32_t count) {
+  SceneHeader header{};
+  header.magic = kSceneMagic;
+  header.version = 1;
+  header.w = 200;
+  header.h = static_cast<int32_t>(count * 60);
+  header.num_ops = count;
+  header.mode = 1;
+  header.overview_cols = 1;
+  header.overview_rows = count;
+  header.overview_cell_w = 200;
+  header.overview_cell_h = 60;
+  std::vector<uint32_t> words(64);
+  const auto section = [&](SceneSection which, uint32_t records, const auto& fill) {
+    header.sections[static_cast<uint32_t>(which)] = {static_cast<uint32_t>(words.size()), records};
+    fill();
+    while (words.size() % 4 != 0) words.push_back(0);
+  };
+  const auto none = [] {};
+  section(SceneSection::kBands, 0, none);
+  section(SceneSection::kGroups, 0, none);
+  section(SceneSection::kNodes, count, [&] {
+    for (uint32_t i = 0; i < count; ++i) {
+      for (uint32_t word : {20u, i * 60, 160u, 40u, 0u, i, 1u, 1u, kNone, 0u, 0u, 1u}) words.push_back(word);
+    }
+  });
+  section(SceneSection::kChips, 0, none);
+  section(SceneSection::kEdges, count - 1, [&] {
+    for (uint32_t i = 0; i + 1 < count; ++i) {
+      const uint32_t arrow = static_cast<uint32_t>(kEdgeArrow) << 16;
+      for (uint32_t word : {100u, i * 60 + 40, 100u, i * 60 + 60, i * 60 + 50, i, arrow, 1u})
+        words.push_back(word);
+    }
+  });
+  section(SceneSection::kValues, 0, none);
+  section(SceneSection::kOpNodes, count, [&] {
+    for (uint32_t i = 0; i < count; ++i) words.push_back(i);
+  });
+  section(SceneSection::kGrids, 2, [&] {
+    for (uint32_t word : {uint32_t(SceneSection::kNodes), 24u, 0u, 0u, 1u, 1u, 0u, 0u}) words.push_back(word);
+    for (uint32_t word : {uint32_t(SceneSection::kEdges), 24u, 0u, 0u, 1u, 1u, 2u, 0u}) words.push_back(word);
+  });
+  section(SceneSection::kGridCells, 4, [&] {
+    for (uint32_t word : {0u, count, 0u, count - 1}) words.push_back(word);
+  });
+  section(SceneSection::kOverview, count, [&] {
+    for (uint32_t i = 0; i < count; ++i) words.push_back(200);
+  });
+  section(SceneSection::kStrings, 2, [&] {
+    for (uint32_t word : {0u, 0u, 0u, 4u}) words.push_back(word);
+  });
+  section(SceneSection::kText, 4, [&] { words.push_back(0x756c6552); });  // "Relu"
+  header.num_words = static_cast<uint32_t>(words.size());
+  std::copy_n(reinterpret_cast<const uint32_t*>(&header), 64, words.begin());
+  return words;
+}
+
+size_t Count(const QuadList& list, render::QuadKind kind) {
+  return static_cast<size_t>(std::count_if(
+      list.quads().begin(), list.quads().end(),
+      [&](const render::Quad& quad) { return (quad.style & 15) == static_cast<uint32_t>(kind); }));
+}
+
+TEST(Painter, DrawsWhatIsOnTheScreenOnly) {
+  render::Painter painter;
+  painter.SetMinimap(false);
+  painter.SetSize(800, 600, 1);
+  ASSERT_TRUE(painter.SetScene(ColumnScene(1000)));
+  const QuadList& near = painter.Paint({100, 30000, 1});
+  EXPECT_GT(near.size(), 50u);
+  EXPECT_LT(near.size(), 200u);
+  EXPECT_GE(Count(near, render::QuadKind::kGlyph), 4 * 10u);
+  EXPECT_GE(Count(near, render::QuadKind::kTriangle), 9u);
+  // From afar: boxes without text, then the overview, never more than the screen has room for.
+  EXPECT_EQ(Count(painter.Paint({100, 30000, 0.1}), render::QuadKind::kGlyph), 0u);
+  EXPECT_LT(painter.Paint({100, 30000, 0.01}).size(), 1000u);
+  EXPECT_EQ(painter.Paint({100000, 30000, 1}).size(), 0u);
+}
+
+TEST(Painter, PicksWhatItDrew) {
+  render::Painter painter;
+  painter.SetSize(800, 600, 2);
+  ASSERT_TRUE(painter.SetScene(ColumnScene(10)));
+  painter.Paint({100, 300, 1});
+  // The middle of the view is world (100, 300): between the boxes of ops 4 (240..280) and 5 (300..340).
+  const Hit hit = painter.Pick(200, 150 + 20);
+  EXPECT_EQ(hit.kind, HitKind::kNode);
+  EXPECT_EQ(painter.scene()->nodes()[hit.index].id, 5u);
+  EXPECT_EQ(painter.Pick(200, 150 - 10).kind, HitKind::kEdge);
+  EXPECT_EQ(painter.Pick(390, 150 + 20).kind, HitKind::kNothing);
+}
+
+TEST(Painter, MarksBoxesByOpAndEdgesByValue) {
+  render::Painter painter;
+  render::Theme theme;
+  theme.colors.fill(render::Rgba(0x808080));
+  theme.colors[static_cast<uint32_t>(render::ThemeColor::kSelect)] = render::Rgba(0x123456);
+  painter.SetTheme(theme);
+  painter.SetMinimap(false);
+  painter.SetSize(800, 600, 1);
+  ASSERT_TRUE(painter.SetScene(ColumnScene(10)));
+  const auto marked = [&] {
+    const auto& quads = painter.Paint({100, 300, 1}).quads();
+    return std::count_if(quads.begin(), quads.end(), [](const render::Quad& quad) {
+      return quad.border == render::Rgba(0x123456) || quad.fill == render::Rgba(0x123456);
+    });
+  };
+  EXPECT_EQ(marked(), 0);
+  const uint32_t op = 4, value = 4;
+  painter.SetMark(render::Mark::kSelected, {&op, 1}, {}, {&value, 1});
+  EXPECT_EQ(marked(), 3);  // the box, the line, its arrowhead
+  painter.SetMark(render::Mark::kSelected, {}, {}, {});
+  EXPECT_EQ(marked(), 0);
+}
+
+TEST(Painter, RefusesWhatIsNoScene) {
+  render::Painter painter;
+  EXPECT_FALSE(painter.SetScene({}));
+  EXPECT_FALSE(painter.SetScene(std::vector<uint32_t>(64, 7)));
+  EXPECT_EQ(painter.Paint({}).size(), 0u);
+  EXPECT_EQ(painter.Pick(1, 1).kind, HitKind::kNothing);
+}
+
+}  // namespace
+}  // namespace weft
