@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The GPU side: one program, one texture of quads, one draw call a list. OpenGL ES 3 / WebGL 2, made for the
-// context that is current on the calling thread. Vertices are pulled by gl_VertexID from the texture, six a
-// quad, because instancing is ten times slower in software rasterisers.
+// The GPU side: a program for each sort of quad, one texture of quads, one draw call a batch. OpenGL ES 3 /
+// WebGL 2, made for the context that is current on the calling thread. Vertices are pulled by gl_VertexID
+// from the texture, six a quad, because instancing is ten times slower in software rasterisers.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -33,8 +34,13 @@ class Gl {
   void Upload(const std::vector<Quad>& quads);
   void DrawQuads(const QuadList& list, int width, int height, Color paper, bool flip);
 
-  uint32_t program_ = 0, vertex_array_ = 0, quads_ = 0, atlas_ = 0, picture_ = 0, frame_ = 0;
-  int view_ = -1, quad_rows_ = 0, picture_width_ = 0, picture_height_ = 0;
+  struct ProgramState {
+    uint32_t id = 0;
+    int view = -1, first = -1;  // uniforms
+  };
+  std::array<ProgramState, kNumPrograms> programs_;
+  uint32_t vertex_array_ = 0, quads_ = 0, atlas_ = 0, picture_ = 0, frame_ = 0;
+  int quad_rows_ = 0, picture_width_ = 0, picture_height_ = 0;
 };
 
 }  // namespace weft::render

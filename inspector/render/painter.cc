@@ -132,23 +132,28 @@ const QuadList& Painter::Paint(const Camera& camera) {
   const SceneRect visible{x0, y0, ClampToInt(std::ceil(w) + 5), ClampToInt(std::ceil(h) + 5)};
   PaintBands();
   if (camera.scale < kOverviewScale) {
-    PaintOverview(1);
+    PaintOverview();
   } else {
     PaintGroups();
     PaintEdges(visible);
+    quads_.EndLayer();
     PaintNodes(visible);
   }
+  quads_.EndLayer();
   PaintBandTitles();
+  quads_.EndLayer();
   if (minimap_.w > 0) PaintMinimapFrame();
   if (band_.w != 0) {
-    quads_.Box(std::min(band_.x, band_.x + band_.w) * ratio_, std::min(band_.y, band_.y + band_.h) * ratio_,
-               std::fabs(band_.w) * ratio_, std::fabs(band_.h) * ratio_,
-               WithAlpha(T(ThemeColor::kInk), 0.06f), T(ThemeColor::kInk), 0, ratio_);
+    const float x = std::min(band_.x, band_.x + band_.w) * ratio_, w = std::fabs(band_.w) * ratio_;
+    const float y = std::min(band_.y, band_.y + band_.h) * ratio_, h = std::fabs(band_.h) * ratio_;
+    quads_.Fill(x, y, w, h, WithAlpha(T(ThemeColor::kInk), 0.06f));
+    quads_.Frame(x, y, w, h, T(ThemeColor::kInk), ratio_);
+    quads_.EndLayer();
   }
   return quads_;
 }
 
-void Painter::PaintOverview(float alpha) {
+void Painter::PaintOverview() {
   const SceneHeader& header = view_->header();
   const auto cells = view_->overview();
   const double cell_w = header.overview_cell_w * px_, cell_h = header.overview_cell_h * px_;
@@ -179,10 +184,10 @@ void Painter::PaintOverview(float alpha) {
         if (sum[role] > sum[static_cast<uint32_t>(most)]) most = static_cast<Role>(role);
       }
       const float cover = static_cast<float>(total) / (255.0f * static_cast<float>(looked));
-      quads_.Box(static_cast<float>(left + c * cell_w), static_cast<float>(top + r * cell_h),
-                 std::max(static_cast<float>(cell_w * dc), ratio_),
-                 std::max(static_cast<float>(cell_h * dr), ratio_),
-                 WithAlpha(RoleColor(most), alpha * std::clamp(0.25f + cover, 0.25f, 0.9f)));
+      quads_.Fill(static_cast<float>(left + c * cell_w), static_cast<float>(top + r * cell_h),
+                  std::max(static_cast<float>(cell_w * dc), ratio_),
+                  std::max(static_cast<float>(cell_h * dr), ratio_),
+                  WithAlpha(RoleColor(most), std::clamp(0.25f + cover, 0.25f, 0.9f)));
     }
   }
 }
@@ -194,7 +199,7 @@ void Painter::PaintBands() {
     if (x > width_ || y > height_ || x + w < 0 || y + h < 0) continue;
     const Role role = static_cast<Role>(band.role);
     const float top = std::max(y, -8.0f), bottom = std::min(y + h, static_cast<float>(height_) + 8);
-    quads_.Box(x, top, w, bottom - top, WithAlpha(RoleColor(role), 0.035f));
+    quads_.Fill(x, top, w, bottom - top, WithAlpha(RoleColor(role), 0.035f));
   }
 }
 
@@ -207,8 +212,8 @@ void Painter::PaintBandTitles() {
     if (x > width_ || y > height_ || x + w < 0 || y + h < height || w < 3 * size) continue;
     const float top = std::max(y, 0.0f);
     const Color color = RoleColor(static_cast<Role>(band.role));
-    quads_.Box(x, top, w, height, Mix(T(ThemeColor::kPaper), color, 0.05f));
-    quads_.Box(x, top + height - ratio_, w, ratio_, WithAlpha(color, 0.35f));
+    quads_.Fill(x, top, w, height, Mix(T(ThemeColor::kPaper), color, 0.05f));
+    quads_.Fill(x, top + height - ratio_, w, ratio_, WithAlpha(color, 0.35f));
     const float left = std::max(x, 0.0f) + pad;
     const float room = std::min(x + w, static_cast<float>(width_)) - left - pad;
     if (room > size) {
@@ -229,7 +234,8 @@ void Painter::PaintGroups() {
     const Color border = selected ? T(ThemeColor::kSelect)
                          : hover  ? T(ThemeColor::kInk3)
                                   : T(ThemeColor::kGroupBorder);
-    quads_.Box(x, y, w, h, WithAlpha(T(ThemeColor::kGroup), 0.8f), border, L(6), (selected ? 2 : 1) * ratio_);
+    quads_.Fill(x, y, w, h, WithAlpha(T(ThemeColor::kGroup), 0.8f));
+    quads_.Frame(x, y, w, h, border, (selected ? 2 : 1) * ratio_);
     if (camera_.scale < kTitleScale) continue;
     const float size = L(kTitleSize - 1);
     const float left = x + L(kTextPad), room = w - L(2 * kTextPad);
@@ -393,7 +399,7 @@ void Painter::PaintNode(const SceneNode& node, uint32_t index) {
     if (h < 5 * ratio_) {
       if (is(Mark::kMatch)) fill = T(ThemeColor::kMatch);
       if (is(Mark::kSelected)) fill = T(ThemeColor::kSelect);
-      quads_.Box(x, y, std::max(w, ratio_), std::max(h, 0.8f * ratio_), fill);
+      quads_.Fill(x, y, std::max(w, ratio_), std::max(h, 0.8f * ratio_), fill);
       return;
     }
   }
@@ -459,8 +465,18 @@ void Painter::PaintNodeText(const SceneNode& node, float x, float y, float w) {
              sign_color);
     room -= sign_w + L(4);
   }
-  DrawText(quads_, view_->text(node.title), left, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold,
-           T(ThemeColor::kInk), room);
+  if (full) {
+    DrawText(quads_, view_->text(node.title), left, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold,
+             T(ThemeColor::kInk), room);
+  } else {
+    // From further away the title has the box to itself, as large as fits it.
+    const std::string_view title = view_->text(node.title);
+    const float h = L(static_cast<float>(node.h));
+    const float natural = render::TextWidth(title, L(kTitleSize), Weight::kSemiBold);
+    const float size = L(kTitleSize) * std::clamp(room / std::max(natural, 1.0f), 1.0f, 1.7f);
+    DrawText(quads_, title, left, y + h / 2 + size * 0.36f, size, Weight::kSemiBold, T(ThemeColor::kInk),
+             room);
+  }
   if (full && node.subtitle != 0) {
     DrawText(quads_, view_->text(node.subtitle), left, y + L(kSubtitleBaseline), L(kSubtitleSize),
              Weight::kRegular, T(ThemeColor::kInk2), w - L(2 * kTextPad - 4));
@@ -532,10 +548,10 @@ const QuadList& Painter::PaintMinimap() {
   const float w = minimap_.w * ratio_ - 2 * pad, h = minimap_.h * ratio_ - 2 * pad;
   const float sx = w / static_cast<float>(header.w), sy = h / static_cast<float>(header.h);
   for (const SceneBand& band : view_->bands()) {
-    minimap_quads_.Box(pad + static_cast<float>(band.x - header.x) * sx,
-                       pad + static_cast<float>(band.y - header.y) * sy, static_cast<float>(band.w) * sx,
-                       static_cast<float>(band.h) * sy,
-                       WithAlpha(RoleColor(static_cast<Role>(band.role)), 0.08f));
+    minimap_quads_.Fill(pad + static_cast<float>(band.x - header.x) * sx,
+                        pad + static_cast<float>(band.y - header.y) * sy, static_cast<float>(band.w) * sx,
+                        static_cast<float>(band.h) * sy,
+                        WithAlpha(RoleColor(static_cast<Role>(band.role)), 0.08f));
   }
   const auto cells = view_->overview();
   const float cell_w = static_cast<float>(header.overview_cell_w) * sx;
@@ -554,9 +570,9 @@ const QuadList& Painter::PaintMinimap() {
                   y = std::floor(pad + static_cast<float>(r) * cell_h);
       const float right = std::floor(pad + static_cast<float>(c + 1) * cell_w);
       const float bottom = std::floor(pad + static_cast<float>(r + 1) * cell_h);
-      minimap_quads_.Box(x, y, std::max(right - x, 1.0f), std::max(bottom - y, 1.0f),
-                         WithAlpha(RoleColor(static_cast<Role>(most)),
-                                   std::min(0.3f + static_cast<float>(total) / 255.0f * 0.6f, 0.85f)));
+      minimap_quads_.Fill(x, y, std::max(right - x, 1.0f), std::max(bottom - y, 1.0f),
+                          WithAlpha(RoleColor(static_cast<Role>(most)),
+                                    std::min(0.3f + static_cast<float>(total) / 255.0f * 0.6f, 0.85f)));
     }
   }
   const auto nodes = view_->nodes();
@@ -570,6 +586,7 @@ const QuadList& Painter::PaintMinimap() {
                        std::max(static_cast<float>(node.h) * sy, 2 * ratio_) + ratio_, T(ThemeColor::kMatch),
                        T(ThemeColor::kInk), 0, 0.5f * ratio_);
   }
+  minimap_quads_.EndLayer();
   return minimap_quads_;
 }
 
@@ -577,9 +594,10 @@ void Painter::PaintMinimapFrame() {
   const SceneHeader& header = view_->header();
   const float x = minimap_.x * ratio_, y = minimap_.y * ratio_, w = minimap_.w * ratio_,
               h = minimap_.h * ratio_;
-  quads_.Box(x, y, w, h, WithAlpha(T(ThemeColor::kPaper), 0.96f));
+  quads_.Fill(x, y, w, h, T(ThemeColor::kPaper));
   quads_.Image(x, y, w, h);
-  quads_.Box(x, y, w, h, 0, T(ThemeColor::kRule), 0, ratio_);
+  quads_.EndLayer();
+  quads_.Frame(x, y, w, h, T(ThemeColor::kRule), ratio_);
   const float pad = kMapPad * ratio_;
   const double sx = (w - 2 * pad) / header.w, sy = (h - 2 * pad) / header.h;
   const double view_w = width_ / px_, view_h = height_ / px_;
@@ -591,9 +609,11 @@ void Painter::PaintMinimapFrame() {
   const float y0 = clamp(y + pad + (camera_.y - view_h / 2 - header.y) * sy, y, y + h);
   const float y1 = clamp(y + pad + (camera_.y + view_h / 2 - header.y) * sy, y, y + h);
   const float least = 4 * ratio_;
-  quads_.Box(std::min(x0, x + w - least), std::min(y0, y + h - least), std::max(x1 - x0, least),
-             std::max(y1 - y0, least), WithAlpha(T(ThemeColor::kInk), 0.07f), T(ThemeColor::kInk), 2 * ratio_,
-             1.3f * ratio_);
+  const float left = std::min(x0, x + w - least), top = std::min(y0, y + h - least);
+  const float wide = std::max(x1 - x0, least), high = std::max(y1 - y0, least);
+  quads_.Fill(left, top, wide, high, WithAlpha(T(ThemeColor::kInk), 0.07f));
+  quads_.Frame(left, top, wide, high, T(ThemeColor::kInk), ratio_);
+  quads_.EndLayer();
 }
 
 Hit Painter::Pick(float x, float y) const {

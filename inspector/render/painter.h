@@ -78,7 +78,7 @@ class Painter {
   }
 
   void PlaceMinimap();
-  void PaintOverview(float alpha);
+  void PaintOverview();
   void PaintBands();
   void PaintBandTitles();
   void PaintGroups();

@@ -64,8 +64,8 @@ uint32_t NextCode(std::string_view& text) {
 void DrawGlyph(QuadList& out, const AtlasGlyph& glyph, float x, float y, float scale, Color color) {
   if (glyph.w == 0) return;
   const auto pack = [](int u, int v) { return static_cast<uint32_t>(u) | static_cast<uint32_t>(v) << 16; };
-  out.Push({x + glyph.left * scale, y - glyph.top * scale, glyph.w * scale, glyph.h * scale, color,
-            pack(glyph.x, glyph.y), Style(QuadKind::kGlyph), pack(glyph.x + glyph.w, glyph.y + glyph.h)});
+  out.Glyph({x + glyph.left * scale, y - glyph.top * scale, glyph.w * scale, glyph.h * scale, color,
+             pack(glyph.x, glyph.y), Style(QuadKind::kGlyph), pack(glyph.x + glyph.w, glyph.y + glyph.h)});
 }
 
 }  // namespace
