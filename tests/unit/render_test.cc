@@ -33,6 +33,7 @@ TEST(RenderText, EndsInAnEllipsisWhereItDoesNotFit) {
   for (float most = 0; most < full + 5; most += 3) {
     QuadList quads;
     const float width = DrawText(quads, name, 0, 0, 11, Weight::kRegular, 0xffffffff, most);
+    quads.EndLayer();
     EXPECT_LE(width, most + 0.01f);
     EXPECT_EQ(quads.size() == name.size(), full <= most) << most;
   }
