@@ -16,6 +16,8 @@ namespace {
 
 using enum WireType;
 
+constexpr size_t kPreparedOps = 16;
+
 float AsFloat(const WireField& f) { return FloatFromBits(static_cast<uint32_t>(f.value)); }
 bool AsBool(const WireField& f) { return f.value != 0; }
 int32_t AsInt32(const WireField& f) { return static_cast<int32_t>(f.value); }
@@ -156,13 +158,26 @@ Net Reader::ReadNet(std::string_view wire) {
   net.external_outputs.reserve(outputs);
   std::vector<std::string_view> args;
   Merged device;
+  std::vector<std::string_view> waiting;  // operators whose names are being prepared
+  std::vector<uint32_t> hashes;
+  std::vector<size_t> hashes_begin;
+  const auto read_waiting = [&] {
+    for (size_t i = 0; i < waiting.size(); ++i)
+      ReadOp(waiting[i], net.ops.emplace_back(), hashes.data() + hashes_begin[i]);
+    waiting.clear();
+    hashes.clear();
+    hashes_begin.clear();
+  };
   for (WireCursor cursor(wire); cursor.Next(f);) {
     switch (f.tag) {
       case Tag(net_field::kName, kLength):
         net.name = Intern(f.bytes);
         break;
       case Tag(net_field::kOp, kLength):
-        ReadOp(f.bytes, net.ops.emplace_back());
+        hashes_begin.push_back(hashes.size());
+        PrepareNames(f.bytes, hashes);
+        waiting.push_back(f.bytes);
+        if (waiting.size() == kPreparedOps) read_waiting();
         break;
       case Tag(net_field::kType, kLength):
         net.type = Intern(f.bytes);
@@ -189,12 +204,23 @@ Net Reader::ReadNet(std::string_view wire) {
         net.unknown.append(f.whole);
     }
   }
+  read_waiting();
   if (device) net.device = ReadDevice(device);
   net.args = ReadArgs(args);
   return net;
 }
 
-void Reader::ReadOp(std::string_view wire, Op& op) {
+void Reader::PrepareNames(std::string_view op, std::vector<uint32_t>& hashes) const {
+  WireField f;
+  for (WireCursor cursor(op); cursor.Next(f);) {
+    if (f.tag == Tag(op_field::kInput, kLength) || f.tag == Tag(op_field::kOutput, kLength))
+      hashes.push_back(symbols_->Prepare(f.bytes));
+    else if (f.number() > op_field::kOutput)
+      return;  // as protobuf writes it, blob names come first
+  }
+}
+
+void Reader::ReadOp(std::string_view wire, Op& op, const uint32_t* hashes) {
   // A nested net's operators come here while an argument of this one is being read, so the list is taken.
   std::vector<std::string_view> args = std::move(arg_views_);
   args.clear();
@@ -205,12 +231,13 @@ void Reader::ReadOp(std::string_view wire, Op& op) {
   Merged device;
   WireField f;
   for (WireCursor cursor(wire); cursor.Next(f);) {
+    if (f.number() > op_field::kOutput) hashes = nullptr;  // PrepareNames stopped here
     switch (f.tag) {
       case Tag(op_field::kInput, kLength):
-        op.inputs.push_back(Intern(f.bytes));
+        op.inputs.push_back(hashes ? symbols_->Intern(f.bytes, *hashes++) : Intern(f.bytes));
         break;
       case Tag(op_field::kOutput, kLength):
-        op.outputs.push_back(Intern(f.bytes));
+        op.outputs.push_back(hashes ? symbols_->Intern(f.bytes, *hashes++) : Intern(f.bytes));
         break;
       case Tag(op_field::kName, kLength):
         op.name = Intern(f.bytes);

@@ -41,7 +41,7 @@ class Reader {
   Reader(std::shared_ptr<const void> owner, SymbolTablePtr symbols);
 
   Net ReadNet(std::string_view wire);
-  void ReadOp(std::string_view wire, Op& op);
+  void ReadOp(std::string_view wire, Op& op) { ReadOp(wire, op, nullptr); }
   Arg ReadArg(std::string_view wire);
   ArgData ReadArgData(std::string_view wire);
   Plan ReadPlan(std::string_view wire);
@@ -67,6 +67,11 @@ class Reader {
   };
 
   Symbol Intern(std::string_view text) { return symbols_->Intern(text); }
+  // Adds the hashes of an operator's blob names, in their order, to `hashes`, while the table fetches their
+  // slots.
+  void PrepareNames(std::string_view op, std::vector<uint32_t>& hashes) const;
+  // `hashes` as PrepareNames gave them; null: none are prepared.
+  void ReadOp(std::string_view wire, Op& op, const uint32_t* hashes);
   ArgList ReadArgs(std::span<const std::string_view> args);
   ArgList ReadArgsShared(std::string_view range, std::span<const std::string_view> args);
   DevicePtr ReadDevice(const Merged& wire);

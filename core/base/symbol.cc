@@ -5,42 +5,37 @@
 #include <cstring>
 
 #include "core/base/check.h"
-#include "core/base/hash.h"
 
 namespace weft {
 
 namespace {
 constexpr size_t kChunkSize = 64 << 10;
-uint32_t Hash32(std::string_view text) { return static_cast<uint32_t>(HashBytes(text)); }
 }  // namespace
 
-SymbolTable::SymbolTable() : slots_(64, 0) {
-  entries_.push_back({"", 0, 0});  // kNoSymbol, never found by text
-  Intern("");                      // kEmptySymbol
+SymbolTable::SymbolTable() : slots_(64, Slot{}) {
+  entries_.push_back({"", 0});  // kNoSymbol, never found by text
+  Intern("");                   // kEmptySymbol
 }
 
 Symbol SymbolTable::Find(std::string_view text) const {
-  const uint32_t hash = Hash32(text);
-  const uint32_t mask = static_cast<uint32_t>(slots_.size()) - 1;
-  for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
-    const uint32_t id = slots_[i];
-    if (id == 0) return kNoSymbol;
-    if (entries_[id].hash == hash && Str({id}) == text) return {id};
+  const uint32_t hash = Hash(text);
+  const size_t mask = slots_.size() - 1;
+  for (size_t i = hash & mask;; i = (i + 1) & mask) {
+    const Slot slot = slots_[i];
+    if (slot.id == 0) return kNoSymbol;
+    if (slot.hash == hash && Str({slot.id}) == text) return {slot.id};
   }
 }
 
-Symbol SymbolTable::Intern(std::string_view text) {
-  const uint32_t hash = Hash32(text);
-  const uint32_t mask = static_cast<uint32_t>(slots_.size()) - 1;
-  uint32_t i = hash & mask;
-  for (; slots_[i] != 0; i = (i + 1) & mask) {
-    const uint32_t id = slots_[i];
-    if (entries_[id].hash == hash && Str({id}) == text) return {id};
-  }
+Symbol SymbolTable::Intern(std::string_view text, uint32_t hash) {
+  const size_t mask = slots_.size() - 1;
+  size_t i = hash & mask;
+  for (; slots_[i].id != 0; i = (i + 1) & mask)
+    if (slots_[i].hash == hash && Str({slots_[i].id}) == text) return {slots_[i].id};
   const uint32_t id = size();
-  WEFT_CHECK(id != UINT32_MAX && text.size() < UINT32_MAX);
-  entries_.push_back({Store(text), static_cast<uint32_t>(text.size()), hash});
-  slots_[i] = id;
+  WEFT_CHECK(id != UINT32_MAX);
+  entries_.push_back({Store(text), text.size()});
+  slots_[i] = {hash, id};
   if (entries_.size() * 2 > slots_.size()) Grow();
   return {id};
 }
@@ -65,12 +60,13 @@ const char* SymbolTable::Store(std::string_view text) {
 }
 
 void SymbolTable::Grow() {
-  std::vector<uint32_t> slots(slots_.size() * 2, 0);
-  const uint32_t mask = static_cast<uint32_t>(slots.size()) - 1;
-  for (uint32_t id = 1; id < size(); ++id) {
-    uint32_t i = entries_[id].hash & mask;
-    while (slots[i] != 0) i = (i + 1) & mask;
-    slots[i] = id;
+  std::vector<Slot> slots(slots_.size() * 2, Slot{});
+  const size_t mask = slots.size() - 1;
+  for (const Slot slot : slots_) {
+    if (slot.id == 0) continue;
+    size_t i = slot.hash & mask;
+    while (slots[i].id != 0) i = (i + 1) & mask;
+    slots[i] = slot;
   }
   slots_ = std::move(slots);
 }

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/hash.h"
+
 namespace weft {
 
 struct Symbol {
@@ -35,7 +37,16 @@ class SymbolTable {
   SymbolTable& operator=(const SymbolTable&) = delete;
 
   /// The symbol of `text`, made on first use. Views of existing symbols stay valid.
-  Symbol Intern(std::string_view text);
+  Symbol Intern(std::string_view text) { return Intern(text, Hash(text)); }
+  /// For readers of many names, whose time goes into waiting for memory: Prepare a dozen names, then Intern
+  /// them with the hashes that it gave.
+  uint32_t Prepare(std::string_view text) const {
+    const uint32_t hash = Hash(text);
+    __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+    return hash;
+  }
+  /// REQUIRES: `hash` is what Prepare gave for `text`.
+  Symbol Intern(std::string_view text, uint32_t hash);
   /// The symbol of `text`, or kNoSymbol when nobody interned it.
   Symbol Find(std::string_view text) const;
   /// The text; "" for kNoSymbol.
@@ -46,14 +57,19 @@ class SymbolTable {
  private:
   struct Entry {
     const char* data;
-    uint32_t size;
-    uint32_t hash;
+    size_t size;
   };
+  // The hash beside the id: a look-up that misses touches no entry, and growing walks this table alone.
+  struct Slot {
+    uint32_t hash;
+    uint32_t id;  // 0 = free
+  };
+  static uint32_t Hash(std::string_view text) { return static_cast<uint32_t>(HashBytes(text)); }
   const char* Store(std::string_view text);
   void Grow();
 
   std::vector<Entry> entries_;
-  std::vector<uint32_t> slots_;  // ids, 0 = free; size is a power of two
+  std::vector<Slot> slots_;  // size is a power of two
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* chunk_next_ = nullptr;
   size_t chunk_left_ = 0;
