@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@ namespace weft {
 
 template <typename T>
 class SymbolMap {
+  static_assert(!std::is_same_v<T, bool>, "vector<bool> has no references: use uint8_t");
+
  public:
   /// `expected`: about how many different symbols will be used.
   SymbolMap(const SymbolTable& table, size_t expected, T missing = T())

@@ -13,6 +13,9 @@ void GradientContext::Begin(const Op& op, std::span<const Gradient> output_gradi
   output_gradients_ = output_gradients;
   ops_.clear();
   input_gradients_.assign(op.inputs.size(), {});
+  BlobList sorted = op.inputs;
+  std::sort(sorted.begin(), sorted.end());
+  repeats_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
   missing_.clear();
 }
 
@@ -48,8 +51,22 @@ Symbol GradientContext::GO_values(size_t i) {
 }
 
 Symbol GradientContext::GI(size_t i) {
-  if (!input_gradients_[i].dense) input_gradients_[i].dense = grad_name_(I(i));
-  return input_gradients_[i].dense;
+  Symbol& name = input_gradients_[i].dense;
+  if (!name) name = HasTwin(i) ? TwinName(i) : grad_name_(I(i));
+  return name;
+}
+
+Symbol GradientContext::TwinName(size_t i) { return Name(StrCat(Str(grad_name_(I(i))), "_", i)); }
+
+bool GradientContext::is_twin(size_t i) {
+  return repeats_ && separate_twins_ && input_gradients_[i].dense == TwinName(i);
+}
+
+bool GradientContext::HasTwin(size_t i) const {
+  if (!repeats_ || !separate_twins_) return false;
+  for (size_t k = 0; k < num_inputs(); ++k)
+    if (k != i && I(k) == I(i) && input_gradients_[k].dense) return true;
+  return false;
 }
 
 Symbol GradientContext::GI_indices(size_t i) {

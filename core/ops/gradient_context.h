@@ -48,6 +48,9 @@ class GradientContext {
   /// Mode caffe2: rules repeat Caffe2's faults (semantics section 8: B10, B53) instead of mending them.
   void set_caffe2_mode(bool on) { caffe2_mode_ = on; }
   bool caffe2_mode() const { return caffe2_mode_; }
+  /// Off: both gradients of a blob that the operator reads twice go by one name inside the rule, as in
+  /// Caffe2.
+  void set_separate_twins(bool on) { separate_twins_ = on; }
 
   /// Starts on `op`, forgetting the last one. `op` and `output_gradients` (one per output) must outlive the
   /// rule.
@@ -70,7 +73,9 @@ class GradientContext {
   Symbol GO_values(size_t i);
 
   // Where the answers go. Each call also records that input i has this gradient.
-  Symbol GI(size_t i);                   // "X_grad"
+  /// "X_grad". When the operator reads X twice, the second has a name of its own ("X_grad_1"), so that a
+  /// rule's intermediate values don't mix; the planner names it last.
+  Symbol GI(size_t i);
   Symbol GI_indices(size_t i);           // "X_grad_indices"
   Symbol GI_values(size_t i);            // "X_grad_values"
   void SetDense(size_t i, Symbol name);  // pass-through
@@ -107,6 +112,7 @@ class GradientContext {
   }
 
   // What the planner reads afterwards.
+  bool is_twin(size_t i);  // GI(i) has a name of its own because the operator reads the blob twice
   std::vector<Op>& ops() { return ops_; }
   std::span<const Gradient> input_gradients() const { return input_gradients_; }
   /// The first missing or wrong-kind output gradient that the rule asked for; none when all were there.
@@ -117,6 +123,8 @@ class GradientContext {
 
  private:
   void Missing(size_t i, std::string_view what);
+  bool HasTwin(size_t i) const;
+  Symbol TwinName(size_t i);
 
   Net& net_;
   std::function<Symbol(Symbol)> grad_name_;
@@ -127,6 +135,8 @@ class GradientContext {
   std::string missing_;
   std::unordered_map<const OpDef*, std::shared_ptr<const RuleProgram>> programs_;  // looked up, never walked
   bool caffe2_mode_ = false;
+  bool separate_twins_ = true;
+  bool repeats_ = false;  // the operator reads some blob more than once
 };
 
 }  // namespace weft

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/grad/gradient.h"
+
+#include "core/grad/planner.h"
+
+namespace weft {
+
+GradientPlanner::GradientPlanner(const Net& net, const OpSet& ops, GradientOptions options)
+    : planner_(std::make_unique<internal::Planner>(net, ops, std::move(options))) {}
+GradientPlanner::~GradientPlanner() = default;
+bool GradientPlanner::Step(uint64_t units) { return planner_->Step(units); }
+Progress GradientPlanner::progress() const { return planner_->progress(); }
+Result<Backward> GradientPlanner::Take() { return planner_->Take(); }
+
+Result<Backward> PlanGradients(const Net& net, const OpSet& ops, const GradientOptions& options) {
+  GradientPlanner planner(net, ops, options);
+  Finish(planner);
+  return planner.Take();
+}
+
+Net AppendBackward(const Net& net, const Backward& backward) {
+  Net out = net;
+  out.ops.reserve(net.ops.size() + backward.ops.size());
+  out.ops.insert(out.ops.end(), backward.ops.begin(), backward.ops.end());
+  return out;
+}
+
+}  // namespace weft

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the planner says when it can't go on: which gradient needs what, what is in the way, and the remedy.
+#pragma once
+
+#include <string>
+
+#include "core/base/result.h"
+#include "core/grad/gradient.h"
+#include "core/ir/net.h"
+#include "core/ssa/ssa.h"
+
+namespace weft::internal {
+
+/// "op 3 FC(x, w, b) -> y": long lists are cut.
+std::string DescribeOp(const Net& net, size_t index);
+
+/// A version conflict with the blob's history. `op_offset`: what to add to the Ssa's op indices to get the
+/// net's.
+Error VersionConflictError(const Net& net, const Ssa& ssa, size_t op_offset, const VersionConflict& conflict);
+
+/// Caffe2's own words, with its version numbers (which start at 0 also for a blob that is written first).
+/// `what` is "output" or "input", or "" for the gradient of an output, whose name is then `gradient`.
+Error Caffe2VersionError(const Net& net, const Ssa& ssa, size_t op_offset, OpId op, ValueId needed,
+                         ValueId current, std::string_view what, Symbol gradient);
+
+}  // namespace weft::internal

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/grad/naming.h"
+
+#include "core/base/str.h"
+#include "core/base/symbol_map.h"
+#include "core/grad/control.h"
+
+namespace weft::internal {
+
+namespace {
+
+constexpr uint32_t kNever = 0;            // last_use of a definition nobody reads
+constexpr uint32_t kAlways = UINT32_MAX;  // ... that must survive the program
+
+// Per definition, 1 + the index of the last operator that reads it.
+std::vector<uint32_t> LastUses(const GeneratedProgram& program, const SymbolMap<DefId>& given,
+                               const std::vector<DefId>& results) {
+  std::vector<uint32_t> last_use(program.num_defs(), kNever);
+  for (uint32_t t = 0; t < program.ops.size(); ++t)
+    for (uint32_t k = 0; k < program.ops[t].inputs.size(); ++k) {
+      DefId def = program.input_defs[program.first_input[t] + k];
+      if (def == kNoDef)
+        def = given.Get(program.ops[t].inputs[k]);  // a caller's gradient that is a forward blob, too
+      if (def != kNoDef) last_use[def] = t + 1;
+    }
+  for (DefId def : results)
+    if (def != kNoDef) last_use[def] = kAlways;
+  return last_use;
+}
+
+bool IsForwardInput(const GeneratedProgram& program, uint32_t t, const BlobList& inputs, Symbol name) {
+  for (uint32_t k = 0; k < inputs.size(); ++k)
+    if (inputs[k] == name && program.input_defs[program.first_input[t] + k] == kNoDef) return true;
+  return false;
+}
+
+// The nets of a control-flow operator follow its new names (B6).
+void RenameNets(const Net& net, Op& op, const BlobList& old_inputs, const BlobList& old_outputs) {
+  SymbolMap<Symbol> renamed(*net.symbols, old_inputs.size() + old_outputs.size());
+  for (uint32_t k = 0; k < old_inputs.size(); ++k) renamed[old_inputs[k]] = op.inputs[k];
+  for (uint32_t k = 0; k < old_outputs.size(); ++k) renamed[old_outputs[k]] = op.outputs[k];
+  op = RenameInSubnets(net, op, [&](Symbol name) {
+    const Symbol to = renamed.Get(name);
+    return to ? to : name;
+  });
+}
+
+}  // namespace
+
+std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
+                                const std::function<bool(Symbol)>& is_forward,
+                                const std::vector<DefId>& results, const OpSet& ops, uint32_t faults) {
+  const bool may_clash = (faults & kFaultNameClash) != 0, may_overwrite = (faults & kFaultOverwrite) != 0;
+  const bool keeps_readers = (faults & kFaultTemporaries) != 0;
+  std::vector<bool> was_taken(program.num_defs(), false);
+  SymbolTable& table = *net.symbols;
+  OpLookup lookup(ops, table);
+  SymbolMap<DefId> given(table, program.given.size(), kNoDef);
+  for (DefId def = 0; def < program.given.size(); ++def) given[program.given[def]] = def;
+  const std::vector<uint32_t> last_use = LastUses(program, given, results);
+  std::vector<Symbol> name(program.num_defs());
+  SymbolMap<DefId> holder(table, program.num_defs(), kNoDef);  // the definition that a name holds now
+  SymbolMap<uint8_t> wanted(table, program.num_defs());        // names that some definition would like
+  for (const Op& op : program.ops)
+    for (Symbol output : op.outputs) wanted[output] = true;
+  for (DefId def = 0; def < program.given.size(); ++def) {
+    name[def] = program.given[def];
+    holder[name[def]] = def;
+  }
+
+  for (uint32_t t = 0; t < program.ops.size(); ++t) {
+    Op& op = program.ops[t];
+    const OpDef* def_of_type = lookup(op.type);
+    const bool holds_nets = def_of_type && IsControlFlow(*def_of_type);
+    const BlobList old_inputs = op.inputs, old_outputs = op.outputs;
+    for (uint32_t k = 0; k < op.inputs.size(); ++k) {
+      const DefId def = program.input_defs[program.first_input[t] + k];
+      // Caffe2 renames what a rule makes, but not where the rule itself reads it.
+      if (def != kNoDef && (!keeps_readers || was_taken[def])) op.inputs[k] = name[def];
+    }
+    // A definition read last by this very operator may be overwritten by it; not so when the operator runs
+    // nets, which may write before they read. An earlier output of this operator must stay, too.
+    const uint32_t last_free = t + (holds_nets ? 0 : 1);
+    for (uint32_t k = 0; k < op.outputs.size(); ++k) {
+      const DefId def = program.first_output[t] + k;
+      const auto is_taken = [&](Symbol candidate) {
+        if (!may_clash && given.Get(candidate) == kNoDef && is_forward(candidate)) return true;
+        const DefId held = holder.Get(candidate);
+        return !may_overwrite && held != kNoDef &&
+               (last_use[held] > last_free || held >= program.first_output[t]);
+      };
+      Symbol chosen = op.outputs[k];
+      // A net-holding operator passes workspaces through: they are the forward net's own blobs.
+      const bool passes_through = holds_nets && IsForwardInput(program, t, old_inputs, chosen);
+      if (!passes_through && is_taken(chosen)) {
+        was_taken[def] = true;
+        const std::string base(table.Str(chosen));
+        for (int suffix = 0;; ++suffix) {
+          chosen = table.Intern(StrCat(base, "_auto_", suffix));
+          if (!wanted.Get(chosen) && !is_taken(chosen)) break;
+        }
+      }
+      op.outputs[k] = name[def] = chosen;
+      holder[chosen] = def;
+    }
+    if (holds_nets && (op.inputs != old_inputs || op.outputs != old_outputs))
+      RenameNets(net, op, old_inputs, old_outputs);
+  }
+  return name;
+}
+
+std::vector<bool> DropUnused(GeneratedProgram& program, std::vector<DefId>& results) {
+  std::vector<bool> needed(program.num_defs(), false);
+  for (DefId def : results)
+    if (def != kNoDef) needed[def] = true;
+  std::vector<bool> kept(program.ops.size(), false);
+  for (size_t t = program.ops.size(); t-- > 0;) {
+    for (uint32_t k = 0; k < program.ops[t].outputs.size(); ++k)
+      if (needed[program.first_output[t] + k]) kept[t] = true;
+    if (!kept[t]) continue;
+    for (uint32_t k = 0; k < program.ops[t].inputs.size(); ++k) {
+      const DefId def = program.input_defs[program.first_input[t] + k];
+      if (def != kNoDef) needed[def] = true;
+    }
+  }
+
+  GeneratedProgram out;
+  out.given = std::move(program.given);
+  out.next_def = static_cast<DefId>(out.given.size());
+  std::vector<DefId> moved(program.num_defs(), kNoDef);
+  for (DefId def = 0; def < out.next_def; ++def) moved[def] = def;
+  for (size_t t = 0; t < program.ops.size(); ++t) {
+    if (!kept[t]) continue;
+    out.first_input.push_back(static_cast<uint32_t>(out.input_defs.size()));
+    for (uint32_t k = 0; k < program.ops[t].inputs.size(); ++k) {
+      const DefId def = program.input_defs[program.first_input[t] + k];
+      out.input_defs.push_back(def == kNoDef ? kNoDef : moved[def]);
+    }
+    out.first_output.push_back(out.next_def);
+    for (uint32_t k = 0; k < program.ops[t].outputs.size(); ++k)
+      moved[program.first_output[t] + k] = out.next_def++;
+    out.ops.push_back(std::move(program.ops[t]));
+  }
+  for (DefId& def : results)
+    if (def != kNoDef) def = moved[def];
+  program = std::move(out);
+  return kept;
+}
+
+}  // namespace weft::internal

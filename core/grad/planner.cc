@@ -1,0 +1,578 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/grad/planner.h"
+
+#include <algorithm>
+
+#include "core/base/str.h"
+#include "core/grad/control.h"
+#include "core/grad/messages.h"
+#include "core/ops/gradient_rule.h"
+#include "core/ops/schema.h"
+
+namespace weft::internal {
+
+namespace {
+
+Net Tail(const Net& net, size_t skip) {
+  Net tail(net.symbols);
+  if (skip > 0) {
+    tail.external_inputs = net.external_inputs;
+    tail.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(std::min(skip, net.ops.size())),
+                    net.ops.end());
+  }
+  return tail;
+}
+
+bool Holds(const BlobList& names, Symbol name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+}  // namespace
+
+Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
+    : net_(net),
+      ops_(ops),
+      options_(std::move(options)),
+      tail_(Tail(net, options_.skip)),
+      ssa_(options_.skip == 0 ? net : tail_),
+      lookup_(ops, *net.symbols),
+      context_(tail_, [this](Symbol blob) { return GradName(blob); }),
+      next_(static_cast<OpId>(ssa_.num_ops())),
+      grad_names_(*net.symbols, ssa_.blobs().size()),
+      roles_(*net.symbols, ssa_.blobs().size() * 2),
+      locals_(*net.symbols, ssa_.blobs().size()),
+      targets_(*net.symbols, ssa_.blobs().size()) {
+  context_.set_caffe2_mode(Keeps(kFaultRules));
+  context_.set_separate_twins(!Keeps(kFaultTemporaries));
+  slots_.resize(Keeps(kFaultByName) ? ssa_.blobs().size() : ssa_.values().size());
+  final_.resize(ssa_.blobs().size());
+  if (Keeps(kFaultByName)) frontier_.resize(ssa_.blobs().size(), kNoValue);
+  first_contribution_.resize(ssa_.values().size(), UINT32_MAX);
+  last_contribution_.resize(ssa_.values().size(), UINT32_MAX);
+  is_loss_.resize(ssa_.values().size(), 0);
+  program_.ops.reserve(ssa_.num_ops() + ssa_.num_ops() / 8);
+}
+
+bool Planner::Step(uint64_t units) {
+  if (done_) return true;
+  if (!started_) {
+    started_ = true;
+    if (Failed(Start())) return done_ = true;
+  }
+  for (; next_ > 0 && units > 0; --units) {
+    --next_;
+    if (Failed(Differentiate(next_)) || Failed(Accumulate(next_))) return done_ = true;
+  }
+  if (next_ > 0) return false;
+  Conclude();
+  return done_ = true;
+}
+
+Result<Backward> Planner::Take() {
+  WEFT_CHECK(done_);
+  if (error_) return std::move(*error_);
+  return std::move(backward_);
+}
+
+bool Planner::Failed(Result<void> result) {
+  if (!result) error_ = std::move(result).error();
+  return error_.has_value();
+}
+
+Symbol Planner::GradName(Symbol blob) {
+  Symbol name = grad_names_.Get(blob);
+  if (!name) grad_names_[blob] = name = Intern(StrCat(net_.Str(blob), "_grad"));
+  return name;
+}
+
+// ---- start ----
+
+Result<void> Planner::Start() {
+  if (options_.skip > net_.ops.size())
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("skip is ", options_.skip, ", but the net has only ", net_.ops.size(), " operators")};
+  WEFT_TRY_VOID(CheckStopGradients());
+  WEFT_TRY_VOID(FindWanted());
+  // Rules 5 and 6: every loss is one more reader of its value; then seeds, in order.
+  std::vector<ValueId> values;
+  for (const Loss& loss : options_.losses) {
+    const BlobId blob = ssa_.FindBlob(loss.blob);
+    if (blob == kNoBlob && !Keeps(kFaultUnknownLoss))
+      return Error{ErrorCode::kNotFound, StrCat("loss ", Name(loss.blob), " is no blob of this net"), -1,
+                   Name(loss.blob)};
+    values.push_back(blob == kNoBlob ? kNoValue : ssa_.latest(blob));
+    if (values.back() == kNoValue) continue;
+    if (is_loss_[values.back()])
+      return Error{ErrorCode::kInvalidArgument, StrCat("loss ", Name(loss.blob), " is given twice"), -1,
+                   Name(loss.blob)};
+    is_loss_[values.back()] = 1;
+  }
+  for (size_t k = 0; k < values.size(); ++k)
+    if (!options_.losses[k].given.none()) AddGiven(values[k], options_.losses[k].given);
+  program_.next_def = static_cast<DefId>(program_.given.size());
+  for (size_t k = 0; k < values.size(); ++k)
+    if (options_.losses[k].given.none()) AddSeed(options_.losses[k].blob, values[k]);
+  return {};
+}
+
+// Rule 3.
+Result<void> Planner::CheckStopGradients() {
+  const Symbol stop_gradient = net_.symbols->Find("StopGradient");
+  if (!stop_gradient) return {};
+  for (OpId i = 0; i < next_; ++i) {
+    const Op& op = forward(i);
+    if (op.type != stop_gradient || op.outputs.empty()) continue;
+    bool read = false;
+    for (ValueId v = ssa_.latest(ssa_.FindBlob(op.outputs[0])); v != kNoValue && !read; v = value(v).previous)
+      read = !ssa_.uses(v).empty();
+    if (read) continue;
+    return Error{
+        ErrorCode::kOrphanStopGradient,
+        StrCat("StopGradient's output '", net_.Str(op.outputs[0]),
+               "' is orphan: nobody reads it, so it stops nothing. You typically want the same input and "
+               "output for StopGradient, or the readers to read its output. Found at ",
+               DescribeOp(net_, static_cast<size_t>(NetIndex(i))), "."),
+        NetIndex(i), Name(op.outputs[0])};
+  }
+  return {};
+}
+
+// With wrt, stop or frozen: which values need a gradient at all, by one forward sweep.
+Result<void> Planner::FindWanted() {
+  if (options_.wrt.empty() && options_.stop.empty() && options_.frozen.empty()) return {};
+  const auto mark = [&](const std::vector<Symbol>& names, std::vector<bool>& set,
+                        std::string_view what) -> Result<void> {
+    set.resize(ssa_.blobs().size(), false);
+    for (Symbol name : names) {
+      const BlobId blob = ssa_.FindBlob(name);
+      if (blob == kNoBlob)
+        return Error{ErrorCode::kNotFound, StrCat(what, " ", Name(name), " is no blob of this net"), -1,
+                     Name(name)};
+      set[blob] = true;
+    }
+    return {};
+  };
+  std::vector<bool> wrt, stop, frozen;
+  WEFT_TRY_VOID(mark(options_.wrt, wrt, "wrt"));
+  WEFT_TRY_VOID(mark(options_.stop, stop, "stop"));
+  WEFT_TRY_VOID(mark(options_.frozen, frozen, "frozen"));
+  wanted_.resize(ssa_.values().size(), false);
+  for (ValueId v = 0; v < wanted_.size(); ++v) {  // values are in order of creation
+    const Value& made = value(v);
+    const bool first = made.previous == kNoValue;
+    bool want = first && (options_.wrt.empty() ? made.def == kNoOp && !frozen[made.blob] : wrt[made.blob]);
+    if (made.def != kNoOp)
+      for (ValueId input : ssa_.inputs(made.def)) want = want || wanted_[input];
+    wanted_[v] = want && !stop[made.blob];
+  }
+  return {};
+}
+
+void Planner::AddGiven(ValueId id, const Gradient& gradient) {
+  const auto define = [&](Symbol name) {
+    const auto found = std::find(program_.given.begin(), program_.given.end(), name);
+    if (found != program_.given.end()) return static_cast<DefId>(found - program_.given.begin());
+    program_.given.push_back(name);
+    return static_cast<DefId>(program_.given.size() - 1);
+  };
+  Slot slot{gradient, kNoDef, kNoDef};
+  slot.def = define(gradient.is_dense() ? gradient.dense : gradient.indices);
+  if (gradient.is_sparse()) slot.values_def = define(gradient.values);
+  if (options_.keep_given) pinned_.push_back(slot.def);
+  if (id == kNoValue) return;
+  SetGradient(id, slot);
+  if (Keeps(kFaultLostGiven) || !HasSeveralReaders(id)) return;
+  Contribution contribution;
+  contribution.slot = slot;
+  contribution.given = true;
+  Contribute(id, contribution);
+}
+
+void Planner::AddSeed(Symbol blob, ValueId id) {
+  Op op;
+  op.type = Intern("ConstantFill");
+  op.name = kEmptySymbol;
+  op.inputs = {blob};
+  op.outputs = {Intern(StrCat(net_.Str(blob), "_autogen_grad"))};
+  op.args = ArgList({MakeArg(Intern("value"), 1.0f)});
+  op.device = options_.scope_device;
+  if (!Keeps(kFaultSeedDevice) && id != kNoValue && value(id).def != kNoOp) {  // where the loss is made
+    const DevicePtr& device = forward(value(id).def).device;
+    if (device && device->type() != kCpu) op.device = device;
+  }
+  const Symbol name = op.outputs[0];
+  const DefId def = Emit(std::move(op), {Origin::kSeed, kNoOp, blob, id == kNoValue ? 0 : value(id).version});
+  program_.input_defs.push_back(kNoDef);
+  if (id == kNoValue) {
+    unknown_losses_.push_back({blob, Gradient::Dense(name)});
+    return;
+  }
+  const Slot slot{Gradient::Dense(name), def, kNoDef};
+  SetGradient(id, slot);
+  if (!HasSeveralReaders(id)) return;
+  Contribution contribution;
+  contribution.slot = slot;
+  contribution.op = static_cast<int32_t>(program_.ops.size() - 1);
+  Contribute(id, contribution);
+}
+
+void Planner::SetGradient(ValueId id, const Slot& slot) {
+  SlotOf(id) = slot;
+  final_[value(id).blob] = {slot, id, true};
+  if (Keeps(kFaultByName)) frontier_[value(id).blob] = id;
+}
+
+// ---- generated operators ----
+
+// Appends `op`; the caller appends its input definitions. Returns its first definition.
+DefId Planner::Emit(Op op, Origin origin) {
+  const DefId def = program_.next_def;
+  program_.next_def += op.outputs.size();
+  program_.first_output.push_back(def);
+  program_.first_input.push_back(static_cast<uint32_t>(program_.input_defs.size()));
+  program_.ops.push_back(std::move(op));
+  backward_.origin.push_back(origin);
+  return def;
+}
+
+void Planner::Contribute(ValueId id, const Contribution& contribution) {
+  const uint32_t index = static_cast<uint32_t>(contributions_.size());
+  contributions_.push_back(contribution);
+  if (last_contribution_[id] == UINT32_MAX) {
+    first_contribution_[id] = index;
+  } else {
+    contributions_[last_contribution_[id]].next = index;
+  }
+  last_contribution_[id] = index;
+}
+
+// ---- one forward operator (rules 7 to 11) ----
+
+Result<void> Planner::Differentiate(OpId i) {
+  const Op& op = forward(i);
+  const auto inputs = ssa_.inputs(i);
+  bool any_gradient = false;
+  output_slots_.clear();
+  output_gradients_.clear();
+  for (ValueId id : ssa_.outputs(i)) {
+    output_slots_.push_back(SlotOf(id));
+    output_gradients_.push_back(output_slots_.back().gradient);
+    any_gradient |= !output_gradients_.back().none();
+  }
+  const OpDef* def = lookup_(op.type);
+  if (!any_gradient && !(def && def->name == "ZeroGradient")) return {};  // rule 7
+  if (!wanted_.empty() && std::none_of(inputs.begin(), inputs.end(), [&](ValueId v) { return Wanted(v); }))
+    return {};
+  WEFT_TRY_VOID(CheckPolicy(i, op, def));
+  WEFT_TRY_VOID(RunRule(i, *def));
+  SetRoles(op);
+  WEFT_TRY_VOID(TakeRuleOps(i));
+  taken_.clear();
+  for (const Gradient& gradient : context_.input_gradients()) taken_.push_back(SlotFor(gradient));
+  RegisterContributions(i);
+  UpdateGradients(i);
+  return {};
+}
+
+Error Planner::RuleError(OpId i, ErrorCode code, std::string_view why) const {
+  const Op& op = forward(i);
+  return {
+      code,
+      StrCat("The gradient of ", DescribeOp(net_, static_cast<size_t>(NetIndex(i))), " can't be made: ", why),
+      NetIndex(i), op.outputs.empty() ? std::string() : Name(op.outputs[0])};
+}
+
+Result<void> Planner::CheckPolicy(OpId i, const Op& op, const OpDef* def) const {
+  if (!def) {
+    std::string why = StrCat("no operator is called ", net_.Str(op.type), ".");
+    const auto nearest = ops_.Nearest(net_.Str(op.type));
+    for (size_t k = 0; k < nearest.size(); ++k) StrAppend(why, k == 0 ? " Did you mean " : ", ", nearest[k]);
+    if (!nearest.empty()) why += '?';
+    return RuleError(i, ErrorCode::kUnknownOperator, why);
+  }
+  switch (def->policy) {
+    case GradientPolicy::kForbidden:
+      return RuleError(i, ErrorCode::kNoGradient,
+                       StrCat("One should not call gradient for operator ", def->name, "."));
+    case GradientPolicy::kNotImplemented:
+      return RuleError(i, ErrorCode::kNoGradient,
+                       StrCat("Operator ", def->name, " should have a gradient but is not implemented yet."));
+    case GradientPolicy::kUnregistered:
+      return RuleError(i, ErrorCode::kNoGradient,
+                       StrCat("No gradient is registered for operator ", def->name, "."));
+    case GradientPolicy::kRule:
+    case GradientPolicy::kPassThrough:
+    case GradientPolicy::kNone:
+      break;
+  }
+  auto valid = VerifySchema(*def, net_, op);
+  if (!valid)
+    return RuleError(i, ErrorCode::kSchema,
+                     StrCat("it did not pass schema checking. ", valid.error().message));
+  return {};
+}
+
+Result<void> Planner::RunRule(OpId i, const OpDef& def) {
+  context_.Begin(forward(i), output_gradients_);
+  if (def.policy == GradientPolicy::kNone) return {};
+  std::optional<Op> repaired;
+  auto made = IsControlFlow(def) ? ControlFlowGradient(context_, def, ops_, options_, &repaired)
+                                 : RunGradientRule(def, context_);
+  if (!made) return RuleError(i, made.error().code, made.error().message);
+  if (repaired) backward_.repaired_ops.push_back({NetIndex(i), std::move(*repaired)});
+  return {};
+}
+
+// Which names of the forward operator a rule's operator may read: an output gradient before an output before
+// an input, the first of equal names (rule 9).
+void Planner::SetRoles(const Op& op) {
+  ++epoch_;
+  for (uint32_t k = op.inputs.size(); k-- > 0;) roles_[op.inputs[k]] = {epoch_, Role::kInput, k};
+  for (uint32_t k = 0; k < op.outputs.size(); ++k) roles_[op.outputs[k]] = {epoch_, Role::kOutput, k};
+  for (uint32_t k = op.outputs.size(); k-- > 0;) {
+    const Gradient& gradient = output_gradients_[k];
+    for (Symbol half : {gradient.dense, gradient.indices, gradient.values})
+      if (half) roles_[half] = {epoch_, Role::kOutputGradient, k};
+  }
+}
+
+Role Planner::RoleIn(const Roles& roles, Symbol name) const {
+  const Role& role = roles.Get(name);
+  return role.epoch == epoch_ ? role : Role{};
+}
+
+// The definition that `name` means after the rule's operators seen so far.
+DefId Planner::Resolve(Symbol name) const {
+  const Role local = RoleIn(locals_, name);
+  if (local.kind == Role::kLocal) return local.index;
+  const Role role = RoleIn(roles_, name);
+  if (role.kind != Role::kOutputGradient) return kNoDef;
+  const Slot& slot = output_slots_[role.index];
+  return slot.gradient.values == name ? slot.values_def : slot.def;
+}
+
+// Rule 9, then the operators join the program.
+Result<void> Planner::TakeRuleOps(OpId i) {
+  first_rule_op_ = program_.ops.size();
+  for (Op& made : context_.ops()) {
+    for (Symbol name : made.inputs) WEFT_TRY_VOID(CheckInput(i, name));
+    const DefId def = Emit(std::move(made), {Origin::kRule, NetIndex(i), {}, 0});
+    const Op& op = program_.ops.back();
+    for (Symbol name : op.inputs) program_.input_defs.push_back(Resolve(name));
+    for (uint32_t k = 0; k < op.outputs.size(); ++k) locals_[op.outputs[k]] = {epoch_, Role::kLocal, def + k};
+  }
+  return {};
+}
+
+Result<void> Planner::CheckInput(OpId i, Symbol name) {
+  // What the rule itself made shadows the operator's names; with B13 kept it is the other way round.
+  const Role role = RoleIn(roles_, name);
+  const bool is_local = RoleIn(locals_, name).kind == Role::kLocal;
+  if (is_local && (role.kind == Role::kNothing || !Keeps(kFaultNameClash))) return {};
+  if (role.kind == Role::kNothing)
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("Blob name \"", net_.Str(name), "\" is not in the scope of ",
+                        DescribeOp(net_, static_cast<size_t>(NetIndex(i))),
+                        " and is not generated by any of the local gradient operators."),
+                 NetIndex(i), Name(name)};
+  const bool of_input = role.kind == Role::kInput;
+  const ValueId needed = of_input ? ssa_.inputs(i)[role.index] : ssa_.outputs(i)[role.index];
+  const BlobId blob = value(needed).blob;
+  if (role.kind == Role::kOutputGradient) {
+    if (!Keeps(kFaultByName) || frontier_[blob] == needed) return {};
+    return Caffe2VersionError(net_, ssa_, options_.skip, NetIndex(i), needed, frontier_[blob], "", name);
+  }
+  const ValueId latest = ssa_.latest(blob);
+  if (latest == needed) return {};
+  if (options_.faults == kAllFaults)
+    return Caffe2VersionError(net_, ssa_, options_.skip, NetIndex(i), needed, latest,
+                              of_input ? "input" : "output", {});
+  ValueId next = latest;
+  while (value(next).previous != needed) next = value(next).previous;
+  const VersionConflict conflict{NetIndex(i), !of_input, needed, NetIndex(value(next).def)};
+  if (!options_.collect_conflicts) return VersionConflictError(net_, ssa_, options_.skip, conflict);
+  backward_.conflicts.push_back(conflict);
+  return {};
+}
+
+// Rule 10. Only values with several readers keep a list; the others just take their gradient.
+void Planner::RegisterContributions(OpId i) {
+  const auto inputs = ssa_.inputs(i);
+  const auto gradients = context_.input_gradients();
+  bool shared = false;
+  for (size_t k = 0; k < inputs.size(); ++k)
+    shared |= !gradients[k].none() && Wanted(inputs[k]) && HasSeveralReaders(inputs[k]);
+  if (!shared) return;
+
+  for (uint32_t k = static_cast<uint32_t>(inputs.size()); k-- > 0;)
+    for (Symbol half : {gradients[k].dense, gradients[k].indices, gradients[k].values})
+      if (half) targets_[half] = {epoch_, Role::kInput, k};
+  std::vector<uint8_t> generated(inputs.size(), 0);
+  RegisterGenerated(i, generated);
+  for (uint32_t k = 0; k < inputs.size(); ++k) {
+    const Gradient& g = gradients[k];
+    if (g.none() || !HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
+    const auto is_generated = [&](Symbol half) { return half && generated[targets_.Get(half).index]; };
+    if (is_generated(g.dense) || is_generated(g.indices) || is_generated(g.values)) continue;
+    Contribution contribution;
+    contribution.slot = taken_[k];
+    contribution.forward = i;
+    Contribute(inputs[k], contribution);
+  }
+}
+
+void Planner::RegisterGenerated(OpId i, std::vector<uint8_t>& generated) {
+  const auto inputs = ssa_.inputs(i);
+  const auto gradients = context_.input_gradients();
+  sparse_.clear();
+  for (size_t t = first_rule_op_; t < program_.ops.size(); ++t) {
+    for (uint32_t n = 0; n < program_.ops[t].outputs.size(); ++n) {
+      const Symbol output = program_.ops[t].outputs[n];
+      const Role& target = targets_.Get(output);
+      if (target.epoch != epoch_) continue;
+      const DefId def = program_.first_output[t] + n;
+      // A rule may use a gradient's name for its own intermediate values: only the last write is the
+      // gradient. (Caffe2 counts every write, and adds the intermediate values in.)
+      if (!Keeps(kFaultTemporaries) && Resolve(output) != def) continue;
+      const uint32_t k = target.index;
+      generated[k] = 1;
+      if (!HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
+      if (gradients[k].dense == output) {
+        Contribution contribution;
+        // A second use of one blob had a name of its own inside the rule.
+        contribution.slot = {Gradient::Dense(context_.is_twin(k) ? GradName(BlobOf(inputs[k])) : output), def,
+                             kNoDef};
+        contribution.forward = i;
+        contribution.op = static_cast<int32_t>(t);
+        contribution.output = n;
+        Contribute(inputs[k], contribution);
+        continue;
+      }
+      auto found =
+          std::find_if(sparse_.begin(), sparse_.end(), [&](const auto& pair) { return pair.first == k; });
+      if (found == sparse_.end()) {
+        Contribution contribution;
+        contribution.slot = taken_[k];
+        contribution.forward = i;
+        found = sparse_.insert(sparse_.end(), {k, contribution});
+      }
+      if (gradients[k].indices == output) {
+        found->second.op = static_cast<int32_t>(t);
+        found->second.output = n;
+      } else {
+        found->second.values_op = static_cast<int32_t>(t);
+        found->second.values_output = n;
+      }
+    }
+  }
+  for (const auto& [k, contribution] : sparse_) Contribute(inputs[k], contribution);
+}
+
+Slot Planner::SlotFor(const Gradient& gradient) const {
+  Slot slot{gradient, kNoDef, kNoDef};
+  if (gradient.none()) return slot;
+  slot.def = Resolve(gradient.is_dense() ? gradient.dense : gradient.indices);
+  if (gradient.is_sparse()) slot.values_def = Resolve(gradient.values);
+  return slot;
+}
+
+// Rule 11, and the gradient frontier.
+void Planner::UpdateGradients(OpId i) {
+  const Op& op = forward(i);
+  const auto inputs = ssa_.inputs(i);
+  const auto gradients = context_.input_gradients();
+  updates_.clear();
+  ++epoch_;  // marks in `targets_` the blobs that got a gradient
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const BlobId blob = value(inputs[k]).blob;
+    if (!gradients[k].none() && Wanted(inputs[k])) {
+      updates_.push_back({blob, {taken_[k], inputs[k], true}});
+      targets_[op.inputs[k]] = {epoch_, Role::kInput, 0};
+      if (Keeps(kFaultByName)) frontier_[blob] = inputs[k];
+    } else if (!final_[blob].known || Holds(op.outputs, op.inputs[k])) {
+      updates_.push_back({blob, {{}, inputs[k], true}});
+    }
+  }
+  // Decided against the map as it was before this operator. Of one blob's entries the last wins; unless B60
+  // is kept, the last that is not none.
+  for (const auto& [blob, update] : updates_) {
+    const bool none = update.slot.gradient.none();
+    if (none && !Keeps(kFaultLastWins) && RoleIn(targets_, ssa_.blobs()[blob]).kind == Role::kInput) continue;
+    final_[blob] = update;
+    if (!none || Keeps(kFaultByName)) SlotOf(update.value) = update.slot;
+  }
+}
+
+// ---- end (rule 18) ----
+
+void Planner::Conclude() {
+  std::vector<DefId> results;
+  for (const Final& f : final_) {
+    if (f.slot.gradient.none()) continue;
+    results.push_back(f.slot.def);
+    results.push_back(f.slot.values_def);
+  }
+  if (!wanted_.empty()) DropUnwanted(results);
+  const size_t num_results = results.size();
+  results.insert(results.end(), pinned_.begin(), pinned_.end());
+  const std::vector<Symbol> names = DecideNames(
+      program_, net_, [this](Symbol name) { return IsForwardName(name); }, results, ops_, options_.faults);
+  results.resize(num_results);
+  NameResults(results, names);
+  for (BlobId b = 0; b < final_.size(); ++b) {
+    const Final& f = final_[b];
+    if (f.slot.gradient.none() || !InResult(b)) continue;
+    backward_.gradients.push_back({ssa_.blobs()[b], f.slot.gradient, value(f.value).version});
+  }
+  for (const BlobGradient& loss : unknown_losses_) backward_.gradients.push_back(loss);
+  backward_.ops = std::move(program_.ops);
+}
+
+// With wrt, only what was asked for is reported; else everything that got a gradient.
+bool Planner::InResult(BlobId b) const {
+  return options_.wrt.empty() ||
+         std::find(options_.wrt.begin(), options_.wrt.end(), ssa_.blobs()[b]) != options_.wrt.end();
+}
+
+void Planner::DropUnwanted(std::vector<DefId>& results) {
+  size_t n = 0;
+  for (BlobId b = 0; b < final_.size(); ++b) {
+    if (final_[b].slot.gradient.none()) continue;
+    if (!InResult(b)) results[n] = results[n + 1] = kNoDef;
+    n += 2;
+  }
+  const std::vector<bool> kept = DropUnused(program_, results);
+  size_t to = 0;
+  for (size_t t = 0; t < kept.size(); ++t)
+    if (kept[t]) backward_.origin[to++] = backward_.origin[t];
+  backward_.origin.resize(to);
+}
+
+void Planner::NameResults(const std::vector<DefId>& results, const std::vector<Symbol>& names) {
+  size_t n = 0;
+  for (Final& f : final_) {
+    Gradient& gradient = f.slot.gradient;
+    if (gradient.none()) continue;
+    const DefId def = results[n], values_def = results[n + 1];
+    n += 2;
+    Symbol& head = gradient.is_dense() ? gradient.dense : gradient.indices;
+    if (def != kNoDef) head = names[def];
+    if (values_def != kNoDef) gradient.values = names[values_def];
+  }
+}
+
+bool Planner::IsForwardName(Symbol name) {
+  if (ssa_.FindBlob(name) != kNoBlob || (options_.reserved && options_.reserved(name))) return true;
+  if (options_.skip == 0) return false;
+  if (!skipped_names_) {
+    skipped_names_.emplace(*net_.symbols, options_.skip);
+    for (size_t i = 0; i < options_.skip; ++i) {
+      for (Symbol s : net_.ops[i].inputs) (*skipped_names_)[s] = 1;
+      for (Symbol s : net_.ops[i].outputs) (*skipped_names_)[s] = 1;
+    }
+  }
+  return skipped_names_->Get(name);
+}
+
+}  // namespace weft::internal

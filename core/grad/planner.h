@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of one backward walk. Rules cited as "rule N" are the numbered steps of semantics.md section 2.
+// planner.cc walks and asks the rules, accumulate.cc adds up, naming.cc names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/base/symbol_map.h"
+#include "core/grad/gradient.h"
+#include "core/grad/naming.h"
+
+namespace weft::internal {
+
+// The gradient of one value, with the definitions behind its names.
+struct Slot {
+  Gradient gradient;
+  DefId def = kNoDef;         // of gradient.dense or gradient.indices
+  DefId values_def = kNoDef;  // of gradient.values
+};
+
+// One contribution to the gradient of a value that several operators read.
+struct Contribution {
+  Slot slot;
+  uint32_t next = UINT32_MAX;  // in the same value's list
+  OpId forward = kNoOp;        // the forward operator it comes from
+  // Where the generated halves are written (dense: the first only); kNoOp: passed through.
+  int32_t op = kNoOp, values_op = kNoOp;
+  uint32_t output = 0, values_output = 0;
+  bool given = false;  // by the caller (B1)
+
+  bool sparse() const { return slot.gradient.is_sparse(); }
+  bool generated() const { return op != kNoOp || values_op != kNoOp; }
+};
+
+// What a name means while the operators of one rule are looked at.
+struct Role {
+  enum Kind : uint8_t { kNothing, kInput, kOutput, kOutputGradient, kLocal };
+  uint32_t epoch = 0;
+  Kind kind = kNothing;
+  uint32_t index = 0;  // of the input or output; kLocal: the definition
+};
+using Roles = SymbolMap<Role>;
+
+class Planner {
+ public:
+  Planner(const Net& net, const OpSet& ops, GradientOptions options);
+
+  bool Step(uint64_t units);
+  Progress progress() const { return {ssa_.num_ops() - static_cast<size_t>(next_), ssa_.num_ops()}; }
+  Result<Backward> Take();
+
+ private:
+  bool Keeps(GradientFault fault) const { return (options_.faults & fault) != 0; }
+  const Op& forward(OpId i) const { return net_.ops[options_.skip + static_cast<size_t>(i)]; }
+  OpId NetIndex(OpId i) const { return i + static_cast<OpId>(options_.skip); }
+  std::string Name(Symbol symbol) const { return std::string(net_.Str(symbol)); }
+  Symbol Intern(std::string_view text) { return net_.symbols->Intern(text); }
+  Symbol GradName(Symbol blob);
+  bool Failed(Result<void> result);
+  const Value& value(ValueId id) const { return ssa_.values()[id]; }
+  Symbol BlobOf(ValueId id) const { return ssa_.blobs()[value(id).blob]; }
+
+  // A value's gradient; with B2 kept, that of its blob, whatever the version.
+  Slot& SlotOf(ValueId id) { return slots_[Keeps(kFaultByName) ? value(id).blob : id]; }
+  bool HasSeveralReaders(ValueId id) const { return ssa_.uses(id).size() + is_loss_[id] > 1; }
+  bool Wanted(ValueId id) const { return wanted_.empty() || wanted_[id]; }
+
+  // Start.
+  Result<void> Start();
+  Result<void> CheckStopGradients();
+  Result<void> FindWanted();
+  void AddGiven(ValueId id, const Gradient& gradient);
+  void AddSeed(Symbol blob, ValueId id);
+  void SetGradient(ValueId id, const Slot& slot);
+
+  // One forward operator.
+  Result<void> Differentiate(OpId i);
+  Error RuleError(OpId i, ErrorCode code, std::string_view why) const;
+  Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def) const;
+  Result<void> RunRule(OpId i, const OpDef& def);
+  void SetRoles(const Op& op);
+  Role RoleIn(const Roles& roles, Symbol name) const;
+  DefId Resolve(Symbol name) const;
+  Result<void> TakeRuleOps(OpId i);
+  Result<void> CheckInput(OpId i, Symbol name);
+  void RegisterContributions(OpId i);
+  void RegisterGenerated(OpId i, std::vector<uint8_t>& generated);
+  Slot SlotFor(const Gradient& gradient) const;
+  void UpdateGradients(OpId i);
+  DefId Emit(Op op, Origin origin);
+  void Contribute(ValueId id, const Contribution& contribution);
+
+  // Adding up (accumulate.cc).
+  Result<void> Accumulate(OpId i);
+  Result<void> AddUp(OpId i, ValueId id);
+  Result<void> AddUpDense(OpId i, ValueId id);
+  Result<void> AddUpSparse(OpId i, ValueId id);
+  void Unmix(OpId i, ValueId id);
+  Slot EmitDensify(OpId i, ValueId id, const Slot& sparse, int k);
+  Slot EmitSparsify(OpId i, ValueId id, const Slot& dense, int k);
+  DefId EmitPlain(OpId i, ValueId id, std::string_view type, const BlobList& inputs,
+                  std::span<const DefId> defs, std::initializer_list<Symbol> outputs, std::vector<Arg> args,
+                  DevicePtr device);
+  const DevicePtr& DeviceOf(const Contribution& c) const;
+  bool AgreeOnDevice(const DevicePtr& a, const DevicePtr& b) const;
+  DevicePtr AccumulationDevice();
+  std::string DescribeGroup() const;
+  Symbol BaseName(ValueId id);
+  Symbol Autosplit(Symbol name, int k);
+  Symbol RenameOutput(int32_t op, uint32_t output, Symbol name);
+  void RenameFirstLevel(Op& op, Symbol from, Symbol to) const;
+  Error SameNameError(ValueId id, Symbol name) const;
+
+  // End.
+  void Conclude();
+  bool InResult(BlobId b) const;
+  void DropUnwanted(std::vector<DefId>& results);
+  void NameResults(const std::vector<DefId>& results, const std::vector<Symbol>& names);
+  bool IsForwardName(Symbol name);
+
+  const Net& net_;
+  const OpSet& ops_;
+  const GradientOptions options_;
+  Net tail_;  // the operators from `skip` on; without a skip, an empty net that only lends its symbol table
+  const Ssa ssa_;
+  OpLookup lookup_;
+  GradientContext context_;
+  OpId next_;  // operators from here on are done
+  bool started_ = false, done_ = false;
+  std::optional<Error> error_;
+  Backward backward_;
+  GeneratedProgram program_;
+
+  SymbolMap<Symbol> grad_names_;
+  std::vector<Slot> slots_;  // per value; per blob when B2 is kept
+  struct Final {
+    Slot slot;
+    ValueId value = kNoValue;
+    bool known = false;
+  };
+  std::vector<Final> final_;       // per blob: what the result map says now
+  std::vector<ValueId> frontier_;  // when B2 is kept, per blob: the version its gradient belongs to
+  std::vector<bool> wanted_;       // per value; empty: all
+  std::vector<uint8_t> is_loss_;   // per value
+  std::vector<BlobGradient> unknown_losses_;  // when B4 is kept
+
+  std::vector<Contribution> contributions_;
+  std::vector<uint32_t> first_contribution_, last_contribution_;  // per value
+  std::vector<uint32_t> group_;                                   // contributions being added up
+  std::vector<DefId> pinned_;                                     // given gradients that must survive
+
+  // Scratch of one operator.
+  std::vector<Slot> output_slots_;
+  std::vector<Slot> taken_;  // per input: the gradient its rule made
+  std::vector<Gradient> output_gradients_;
+  Roles roles_;    // what a name means to the forward operator
+  Roles locals_;   // the last definition of a name by the rule itself
+  Roles targets_;  // gradient name -> the first input whose gradient it is
+  uint32_t epoch_ = 0;
+  size_t first_rule_op_ = 0;
+  std::vector<std::pair<uint32_t, Contribution>> sparse_;
+  std::vector<std::pair<BlobId, Final>> updates_;
+
+  // Devices of accumulations by the device of their first contribution, which is kept alive; [1]: tags
+  // dropped.
+  std::vector<std::pair<DevicePtr, DevicePtr>> accumulation_devices_[2];
+  std::optional<SymbolMap<uint8_t>> skipped_names_;
+};
+
+}  // namespace weft::internal

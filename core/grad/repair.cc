@@ -1,0 +1,210 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/grad/repair.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "core/base/str.h"
+#include "core/grad/control.h"
+#include "core/grad/messages.h"
+#include "core/ops/op_columns.h"
+
+namespace weft {
+
+namespace {
+
+// Each round keeps every version that the round before found overwritten; rewritten nets rarely need a second
+// one.
+constexpr int kMostRounds = 8;
+
+class Repairer {
+ public:
+  Repairer(const Net& net, const OpSet& ops, size_t skip)
+      : net_(net), lookup_(ops, *net.symbols), skip_(skip) {
+    Net tail(net.symbols);
+    tail.external_inputs = net.external_inputs;
+    tail.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(skip), net.ops.end());
+    ssa_.emplace(tail);
+  }
+
+  // Rewrites the net so that no conflict of the list stands. Errors: the conflict, when an operator has to
+  // work in place and nothing can be done.
+  Result<Net> Run(const std::vector<VersionConflict>& conflicts, std::vector<std::string>& changes) {
+    Net out = net_;
+    std::map<ValueId, Symbol> renamed;                // versions that have a name of their own now
+    std::map<size_t, std::vector<Op>> before, after;  // copies to insert around operators
+    std::map<ValueId, Symbol> copied;
+    for (const VersionConflict& conflict : conflicts) {
+      const ValueId value = conflict.needed;
+      const Value& v = ssa_->values()[value];
+      const Symbol blob = ssa_->blobs()[v.blob];
+      if (renamed.contains(value)) continue;
+      if (v.def != kNoOp && CanRename(value)) {
+        const Symbol name = renamed[value] = FreshName(blob);
+        RenameValue(out, value, name);
+        changes.push_back(StrCat(ValueName(net_, *ssa_, value), " is now ", net_.Str(name), ": ",
+                                 internal::DescribeOp(net_, Index(v.def)),
+                                 " writes it and its readers follow."));
+        continue;
+      }
+      const size_t reader = static_cast<size_t>(conflict.reader);
+      if (conflict.is_output) {
+        if (!CanWriteElsewhere(reader, v.output))
+          return internal::VersionConflictError(net_, *ssa_, skip_, conflict);
+        const Symbol name = renamed[value] = FreshName(blob);
+        out.ops[reader].outputs[v.output] = name;
+        after[reader].push_back(CopyOp(out, reader, name, blob));
+        changes.push_back(StrCat(internal::DescribeOp(net_, reader), " writes ", net_.Str(name),
+                                 ", and a Copy makes ", net_.Str(blob), " of it."));
+        continue;
+      }
+      if (!CanReadElsewhere(reader, blob))
+        return internal::VersionConflictError(net_, *ssa_, skip_, conflict);
+      Symbol& name = copied[value];
+      if (!name) {
+        name = FreshName(blob);
+        const size_t first = Index(ssa_->uses(value)[0]);
+        before[first].push_back(CopyOp(out, first, blob, name));
+        changes.push_back(StrCat("a Copy keeps ", ValueName(net_, *ssa_, value), " as ", net_.Str(name),
+                                 " before op ", first, "."));
+      }
+      ReadElsewhere(out.ops[reader], blob, name);
+    }
+    if (before.empty() && after.empty()) return out;
+    std::vector<Op> ops;
+    for (size_t i = 0; i < out.ops.size(); ++i) {
+      if (const auto found = before.find(i); found != before.end())
+        ops.insert(ops.end(), found->second.begin(), found->second.end());
+      ops.push_back(std::move(out.ops[i]));
+      if (const auto found = after.find(i); found != after.end())
+        ops.insert(ops.end(), found->second.begin(), found->second.end());
+    }
+    out.ops = std::move(ops);
+    return out;
+  }
+
+ private:
+  size_t Index(OpId op) const { return static_cast<size_t>(op) + skip_; }
+
+  Symbol FreshName(Symbol blob) {
+    for (int k = 0;; ++k) {
+      const Symbol name = net_.symbols->Intern(StrCat(net_.Str(blob), "_auto_", k));
+      if (ssa_->FindBlob(name) != kNoBlob || std::find(fresh_.begin(), fresh_.end(), name) != fresh_.end())
+        continue;
+      fresh_.push_back(name);
+      return name;
+    }
+  }
+
+  bool IsControl(size_t op) {
+    const OpDef* def = lookup_(net_.ops[op].type);
+    return !def || (def->flags & kControlFlow) != 0;
+  }
+
+  // Must input and output of this operator be one blob?
+  bool MustBeInPlace(size_t op, Symbol blob) {
+    const OpDef* def = lookup_(net_.ops[op].type);
+    if (!def) return true;
+    const Op& o = net_.ops[op];
+    for (uint32_t i = 0; i < o.inputs.size(); ++i)
+      for (uint32_t k = 0; k < o.outputs.size(); ++k)
+        if (o.inputs[i] == blob && o.outputs[k] == blob && HasPair(def->enforced, i, k)) return true;
+    return false;
+  }
+
+  bool CanWriteElsewhere(size_t op, uint32_t output) {
+    return !IsControl(op) && !MustBeInPlace(op, net_.ops[op].outputs[output]);
+  }
+
+  // A control-flow operator that only reads the blob can read another; one that also writes it can't be told
+  // apart.
+  bool CanReadElsewhere(size_t op, Symbol blob) {
+    const Op& o = net_.ops[op];
+    if (IsControl(op)) return std::find(o.outputs.begin(), o.outputs.end(), blob) == o.outputs.end();
+    return !MustBeInPlace(op, blob);
+  }
+
+  bool CanRename(ValueId value) {
+    const Value& v = ssa_->values()[value];
+    if (!CanWriteElsewhere(Index(v.def), v.output)) return false;
+    const auto uses = ssa_->uses(value);
+    return std::all_of(uses.begin(), uses.end(),
+                       [&](OpId reader) { return CanReadElsewhere(Index(reader), ssa_->blobs()[v.blob]); });
+  }
+
+  void RenameValue(Net& out, ValueId value, Symbol name) {
+    const Value& v = ssa_->values()[value];
+    const Symbol blob = ssa_->blobs()[v.blob];
+    out.ops[Index(v.def)].outputs[v.output] = name;
+    for (OpId reader : ssa_->uses(value)) ReadElsewhere(out.ops[Index(reader)], blob, name);
+    // Control inputs wait for a writer: those between this write and the next wait for the renamed one.
+    for (size_t i = Index(v.def) + 1; i < out.ops.size(); ++i) {
+      for (Symbol& control : out.ops[i].control_inputs)
+        if (control == blob) control = name;
+      const BlobList& written = net_.ops[i].outputs;
+      if (std::find(written.begin(), written.end(), blob) != written.end()) break;
+    }
+  }
+
+  void ReadElsewhere(Op& op, Symbol blob, Symbol name) {
+    for (Symbol& input : op.inputs)
+      if (input == blob) input = name;
+    op = internal::RenameInSubnets(net_, op, [&](Symbol s) { return s == blob ? name : s; });
+  }
+
+  Op CopyOp(Net& out, size_t beside, Symbol from, Symbol to) {
+    Op copy;
+    copy.type = out.Intern("Copy");
+    copy.name = kEmptySymbol;
+    copy.inputs = {from};
+    copy.outputs = {to};
+    copy.device = net_.ops[beside].device;
+    return copy;
+  }
+
+  const Net& net_;
+  OpLookup lookup_;
+  const size_t skip_;
+  std::optional<Ssa> ssa_;
+  std::vector<Symbol> fresh_;
+};
+
+}  // namespace
+
+Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const GradientOptions& options) {
+  RepairedPlan plan;
+  if (!options.repair) {
+    WEFT_TRY(plan.backward, PlanGradients(net, ops, options));
+    return plan;
+  }
+  GradientOptions collecting = options;
+  collecting.collect_conflicts = true;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const Net& current = plan.changed ? plan.forward : net;
+    WEFT_TRY(plan.backward, PlanGradients(current, ops, collecting));
+    const std::vector<std::pair<OpId, Op>> repaired = plan.backward.repaired_ops;
+    if (!repaired.empty()) {
+      if (!plan.changed) plan.forward = net;
+      plan.changed = true;
+      for (const auto& [index, op] : repaired) {
+        plan.forward.ops[static_cast<size_t>(index)] = op;
+        plan.changes.push_back(StrCat("the nets inside ",
+                                      internal::DescribeOp(plan.forward, static_cast<size_t>(index)),
+                                      " were repaired."));
+      }
+    }
+    if (plan.backward.conflicts.empty()) return plan;
+    const Net before = plan.changed ? plan.forward : net;
+    WEFT_TRY(plan.forward, Repairer(before, ops, options.skip).Run(plan.backward.conflicts, plan.changes));
+    plan.changed = true;
+  }
+  GradientOptions plain = options;
+  plain.repair = false;
+  plain.collect_conflicts = false;
+  WEFT_TRY(plan.backward, PlanGradients(plan.forward, ops, plain));
+  return plan;
+}
+
+}  // namespace weft
