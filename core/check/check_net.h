@@ -38,6 +38,9 @@ struct NamedNet {
 std::vector<Diagnostic> CheckSequence(std::span<const NamedNet> nets, std::span<const std::string> fed,
                                       const CheckOptions& options);
 
+/// True when `init` looks like the init net of `net`: it reads nothing and writes something that `net` reads.
+bool Fills(const Net& init, const Net& net);
+
 namespace internal {
 /// CheckNet into an existing list, under `path`; `nested`: a net inside an operator, whose ends are the
 /// operator's business. Returns what the net does to its workspace.

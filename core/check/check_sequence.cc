@@ -42,7 +42,7 @@ struct Blob {
 class SequenceChecker {
  public:
   SequenceChecker(std::span<const NamedNet> nets, std::span<const std::string> fed, Findings& findings)
-      : nets_(nets), findings_(findings) {
+      : nets_(nets), findings_(findings), any_fed_(!fed.empty()) {
     for (const std::string& name : fed) At(name).fed = true;
     for (size_t k = 0; k < nets.size(); ++k) {
       effects_.push_back(EffectsOf(*nets[k].net));
@@ -112,7 +112,9 @@ class SequenceChecker {
       StrAppend(message, ", which ", EarlierNames(here), here == 1 ? " does" : " do",
                 " not write and nobody feeds");
     }
-    Add(code, Severity::kWarning, k, read.op, name, std::move(message),
+    // Once the caller has said what it feeds, what is left is missing; before that it is what there is to feed.
+    const Severity severity = known || any_fed_ ? Severity::kWarning : Severity::kNote;
+    Add(code, severity, k, read.op, name, std::move(message),
         known ? "run or load what fills it (a training net's init, a checkpoint), or feed it"
               : StrCat("feed it, or fill it in an init net: ConstantFill() -> ", name, " {shape=[...]}"));
   }
@@ -166,12 +168,23 @@ class SequenceChecker {
 
   std::span<const NamedNet> nets_;
   Findings& findings_;
+  const bool any_fed_;
   std::vector<NetEffects> effects_;
   SymbolTable names_;
   std::vector<Blob> blobs_;  // by id in names_
 };
 
 }  // namespace
+
+bool Fills(const Net& init, const Net& net) {
+  const NetEffects filler = EffectsOf(init);
+  if (!filler.reads.empty() || filler.writes.empty()) return false;
+  SymbolTable names;
+  for (const Effect& write : filler.writes) names.Intern(init.Str(write.blob));
+  for (const Effect& read : EffectsOf(net).reads)
+    if (names.Find(net.Str(read.blob))) return true;
+  return false;
+}
 
 std::vector<Diagnostic> CheckSequence(std::span<const NamedNet> nets, std::span<const std::string> fed,
                                       const CheckOptions& options) {

@@ -31,6 +31,12 @@ enum class TextClass : uint8_t {
   kString,
   kDevice,
   kMuted,  // counts, "... 12 more"
+  kError,  // severities of findings
+  kWarning,
+  kNote,
+  kAdded,  // what one of two nets has and the other lacks
+  kRemoved,
+  kChanged,
 };
 
 /// One piece of a listing; `text` lives during the call.

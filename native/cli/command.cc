@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "native/cli/command.h"
+
+#include <unistd.h>
+
+#include "core/base/str.h"
+#include "native/io/file.h"
+
+namespace weft::cli {
+
+int Main::Fail(const Error& error, const std::string& file) {
+  if (json) {
+    std::string out;
+    JsonWriter writer(out);
+    writer.BeginObject().Key("error").BeginObject();
+    WriteError(writer, error);
+    writer.EndObject().EndObject();
+    PrintJson(*this, out);
+    return kInputAtFault;
+  }
+  Stream err(STDERR_FILENO, color);
+  err.Write("weft: ");
+  err.Write("error", TextClass::kError);
+  err.Write(": ");
+  if (!file.empty()) {
+    // A place in a text ("12:3: ...") goes right behind the name, so that editors can jump to it.
+    const bool place = !error.message.empty() && error.message[0] >= '0' && error.message[0] <= '9';
+    err.Write(StrCat(FileLabel(file), place ? ":" : ": "));
+  }
+  err.Write(error.message);
+  err.Write("\n");
+  return kInputAtFault;
+}
+
+CLI::App* AddSubcommand(CLI::App& app, Main& main, const std::string& name, const std::string& what,
+                        std::function<int()> run) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->callback([&main, run = std::move(run)] { main.exit = run(); });
+  return command;
+}
+
+void AddJson(CLI::App& command, Main& main, const std::string& what) {
+  command.add_flag("--json", main.json, what);
+}
+
+CLI::Option* AddFile(CLI::App& command, std::string& file) {
+  return command.add_option("FILE", file, "a net or plan, binary or text; - is standard input")
+      ->required()
+      ->type_name("");
+}
+
+CLI::Option* AddOutput(CLI::App& command, std::string& output) {
+  return command
+      .add_option("-o,--output", output,
+                  "where to write: text when the name ends in .pbtxt, .prototxt or .txt, binary otherwise; - is "
+                  "standard output, as text")
+      ->type_name("OUT");
+}
+
+CLI::Option* AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
+                         const std::string& what) {
+  return command.add_option(name, values, what)->allow_extra_args(false);
+}
+
+void WriteError(JsonWriter& json, const Error& error) {
+  json.Key("code").String(ErrorCodeName(error.code));
+  json.Key("message").String(error.message);
+  json.Key("op");
+  error.op >= 0 ? json.Int(error.op) : json.Null();
+  json.Key("blob");
+  error.blob.empty() ? json.Null() : json.String(error.blob);
+}
+
+int PrintJson(const Main& main, std::string_view json) {
+  Stream out(STDOUT_FILENO, main.color);
+  out.Write(json);
+  out.Write("\n");
+  out.Flush();
+  return out.failed() ? kInputAtFault : kOk;
+}
+
+}  // namespace weft::cli

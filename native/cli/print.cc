@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// weft print: the readable listing of a file.
+#include "core/ssa/print.h"
+
+#include <unistd.h>
+
+#include <memory>
+
+#include "core/base/str.h"
+#include "native/cli/command.h"
+#include "native/cli/load.h"
+#include "native/io/file.h"
+
+namespace weft::cli {
+
+namespace {
+
+struct Options {
+  std::string file;
+  PrintOptions print;
+};
+
+void PrintKey(Stream& out, const std::string& key) {
+  if (key.empty()) return;
+  out.Write(key, TextClass::kLabel);
+  out.Write(": ");
+}
+
+int Run(Main& main, const Options& options) {
+  Result<Document> document = Load(options.file);
+  if (!document) return main.Fail(document.error(), options.file);
+  Stream out(STDOUT_FILENO, main.color);
+  PrintOptions print = options.print;
+  if (out.width() > 0) print.width = out.width();
+
+  bool first = true;
+  const auto gap = [&] {
+    if (!first) out.Write("\n");
+    first = false;
+  };
+  for (const Document::NamedNet& net : document->nets) {
+    gap();
+    PrintKey(out, net.key);
+    PrintNet(net.net, print, out.Emitter());
+  }
+  for (const Document::NamedPlan& plan : document->plans) {
+    gap();
+    PrintKey(out, plan.key);
+    PrintPlan(plan.plan, print, out.Emitter());
+  }
+  if (document->form == Document::kMiniDb) {
+    out.Write(StrCat(DescribeKind(*document), ", ", document->records.size(), " records\n"));
+    for (const MiniDbRecord& record : document->records)
+      out.Write(StrCat("  ", record.key, "  ", FormatBytes(record.value.size()), "\n"));
+  } else if (document->nets.empty() && document->plans.empty()) {
+    const Result<std::string> text = Save(*document, Document::kText);
+    if (!text) return main.Fail(text.error(), options.file);
+    out.Write(*text);
+  }
+  out.Flush();
+  return out.failed() ? kInputAtFault : kOk;
+}
+
+}  // namespace
+
+void AddPrint(CLI::App& app, Main& main) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = AddSubcommand(app, main, "print", "a readable listing of nets and plans",
+                                    [&main, options] { return Run(main, *options); });
+  AddFile(*command, options->file);
+  command->add_flag("--ssa", options->print.ssa,
+                    "the version of every blob (x@1), not only of those written more than once");
+  command->add_flag("--full", options->print.full, "whole lists, strings and externals, and debug_info");
+  command->add_flag("!--no-nested", options->print.nested, "leave out the nets inside operators");
+}
+
+}  // namespace weft::cli

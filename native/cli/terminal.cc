@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "native/cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+
+#include "core/base/str.h"
+
+namespace weft::cli {
+
+namespace {
+
+constexpr size_t kFlushAt = size_t{1} << 16;
+constexpr uint64_t kUnitsPerStep = 10000;
+
+// Forward blue, backward magenta, as on the page; what is not the matter is dim.
+std::string_view Escape(TextClass text_class) {
+  switch (text_class) {
+    case TextClass::kHeading:
+      return "\033[1m";
+    case TextClass::kType:
+      return "\033[34m";
+    case TextClass::kGradientType:
+      return "\033[35m";
+    case TextClass::kOutput:
+      return "\033[1m";
+    case TextClass::kString:
+    case TextClass::kAdded:
+      return "\033[32m";
+    case TextClass::kDevice:
+    case TextClass::kChanged:
+      return "\033[33m";
+    case TextClass::kLabel:
+    case TextClass::kIndex:
+    case TextClass::kVersion:
+    case TextClass::kArgument:
+    case TextClass::kMuted:
+      return "\033[2m";
+    case TextClass::kError:
+      return "\033[1;31m";
+    case TextClass::kWarning:
+      return "\033[1;33m";
+    case TextClass::kNote:
+      return "\033[1;36m";
+    case TextClass::kRemoved:
+      return "\033[31m";
+    case TextClass::kPlain:
+    case TextClass::kInput:
+    case TextClass::kNumber:
+      return "";
+  }
+  return "";
+}
+
+bool WantsColor(Color color, bool terminal) {
+  if (color != Color::kAuto) return color == Color::kAlways;
+  const char* no_color = std::getenv("NO_COLOR");
+  const char* term = std::getenv("TERM");
+  return terminal && !(no_color && *no_color) && !(term && std::string_view(term) == "dumb");
+}
+
+}  // namespace
+
+Stream::Stream(int fd, Color color) : fd_(fd), terminal_(::isatty(fd) == 1), color_(WantsColor(color, terminal_)) {
+  struct winsize size;
+  if (!terminal_) return;
+  width_ = ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
+}
+
+void Stream::Write(std::string_view text) {
+  buffer_.append(text);
+  if (buffer_.size() >= kFlushAt) Flush();
+}
+
+void Stream::Write(std::string_view text, TextClass text_class) {
+  const std::string_view escape = color_ ? Escape(text_class) : std::string_view();
+  if (!escape.empty()) buffer_.append(escape);
+  Write(text);
+  if (!escape.empty()) buffer_.append("\033[0m");
+}
+
+void Stream::Flush() {
+  std::string_view rest = buffer_;
+  while (!rest.empty() && !failed_) {
+    const ssize_t put = ::write(fd_, rest.data(), rest.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      failed_ = true;
+    } else {
+      rest.remove_prefix(static_cast<size_t>(put));
+    }
+  }
+  buffer_.clear();
+}
+
+ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), thread_([this] { Watch(); }) {}
+
+ProgressLine::~ProgressLine() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void ProgressLine::Update(Progress progress) {
+  const std::lock_guard lock(mutex_);
+  progress_ = progress;
+}
+
+void ProgressLine::Watch() {
+  using std::chrono::milliseconds;
+  using std::chrono::seconds;
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  if (wake_.wait_for(lock, seconds(1), [this] { return done_; })) return;
+  do {
+    const auto elapsed =
+        std::chrono::duration_cast<seconds>(std::chrono::steady_clock::now() - start).count();
+    std::string line = StrCat("weft: ", what_);
+    if (progress_.total > 0) StrAppend(line, ", ", progress_.done * 100 / progress_.total, "%");
+    StrAppend(line, ", ", elapsed, " s");
+    line = terminal ? StrCat("\r", line, "\033[K") : line + "\n";
+    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
+  } while (!wake_.wait_for(lock, terminal ? milliseconds(200) : milliseconds(10000), [this] { return done_; }));
+  constexpr std::string_view kErase = "\r\033[K";
+  if (terminal && ::write(STDERR_FILENO, kErase.data(), kErase.size()) < 0) return;
+}
+
+void RunJob(Job& job, std::string what) {
+  ProgressLine line(std::move(what));
+  while (!job.Step(kUnitsPerStep)) line.Update(job.progress());
+}
+
+}  // namespace weft::cli
