@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/check/check_net.h"
 
+#include <algorithm>
+
 #include "core/base/str.h"
 #include "core/check/check_ops.h"
 
@@ -130,12 +132,23 @@ class NetChecker {
   }
 
   // A net without outputs gives a predictor nothing to return; what nobody reads is what it was made for.
+  // Nets that fill parameters or update them work on the workspace, and need none.
   void OfferOutputs() {
+    bool reads_outside = false;
+    for (BlobId blob = 0; blob < ssa_.blobs().size(); ++blob) {
+      reads_outside |= ssa_.starts_outside(blob);
+      if (ssa_.starts_outside(blob) && Written(blob)) return;
+    }
+    size_t sources = 0;
+    for (const Op& op : net_.ops) {
+      if (op.is_gradient_op.value_or(false) || net_.Str(op.type).ends_with("Gradient")) return;
+      sources += op.inputs.empty();
+    }
+    if (!reads_outside || 2 * sources > net_.ops.size() || !findings_.Wants(FindingCode::kNoExternalOutputs))
+      return;
     std::vector<std::string> names;
     for (BlobId blob = 0; blob < ssa_.blobs().size(); ++blob)
-      if (Written(blob) && !ssa_.declared_input(blob) && !used_[ssa_.latest(blob)])
-        names.push_back(Name(blob));
-    if (!findings_.Wants(FindingCode::kNoExternalOutputs)) return;
+      if (Written(blob) && !used_[ssa_.latest(blob)]) names.push_back(Name(blob));
     const bool predicts = !net_.external_inputs.empty();
     Add(FindingCode::kNoExternalOutputs, predicts ? Severity::kWarning : Severity::kNote, -1, "",
         "the net declares no external_output: whoever runs it gets nothing back",
@@ -153,8 +166,10 @@ class NetChecker {
         continue;
       }
       const OpId reader = ssa_.uses(v)[0];
-      if (next_[v] != kNoValue) {
-        // In a body that runs again, a read before the write is how a value is carried over.
+      // An operator that updates the blob in place needs a value from outside; one that only writes it
+      // suggests that the reader came too early. In a body that runs again, that is how a value is carried
+      // over.
+      if (next_[v] != kNoValue && !Updates(v)) {
         if (depth_ == 0) ReadBeforeWrite(v, reader, declares);
       } else if (!declares) {
         undeclared.push_back(Name(value.blob));
@@ -172,24 +187,27 @@ class NetChecker {
         "list them in external_input, so that a missing one is found before the run");
   }
 
+  // True when the operator that overwrites `v` also reads it.
+  bool Updates(ValueId v) const {
+    const auto inputs = ssa_.inputs(ssa_.values()[next_[v]].def);
+    return std::find(inputs.begin(), inputs.end(), v) != inputs.end();
+  }
+
   void ReadBeforeWrite(ValueId v, OpId reader, bool declares) {
     if (!findings_.Wants(FindingCode::kReadBeforeWrite)) return;
-    const Value& value = ssa_.values()[v];
     const OpId writer = ssa_.values()[next_[v]].def;
-    const std::string name = Name(value.blob);
-    const bool same = reader == writer;
+    const std::string name = Name(ssa_.values()[v].blob);
     Add(FindingCode::kReadBeforeWrite, declares ? Severity::kError : Severity::kWarning, reader, name,
-        same
-            ? StrCat(OpLabel(net_, reader), " updates ", name, " in place, but nothing has written it before")
-            : StrCat(OpLabel(net_, reader), " reads ", ValueText(v), " before anything has written it; ",
-                     OpLabel(net_, writer), " writes ", ValueText(next_[v]), " later"),
-        StrCat(same ? "" : StrCat("move op ", writer, " ahead of op ", reader, ", or "), "list ", name,
+        StrCat(OpLabel(net_, reader), " reads ", ValueText(v), " before anything has written it; ",
+               OpLabel(net_, writer), " writes ", ValueText(next_[v]), " later"),
+        StrCat("move op ", writer, " ahead of op ", reader, ", or list ", name,
                " in external_input if it comes from outside"));
   }
 
   void CheckDeclared(ValueId v) {
     const Value& value = ssa_.values()[v];
-    if (used_[v]) return;
+    // What a builder lists for a net inside an operator is the operator's business.
+    if (used_[v] || depth_ > 0) return;
     const bool overwritten = next_[v] != kNoValue;
     if (!overwritten && IsOutput(value.blob)) return;
     if (!findings_.Wants(FindingCode::kUnusedInput)) return;
@@ -234,26 +252,55 @@ class NetChecker {
     }
   }
 
+  const Op& At(OpId id) const { return net_.ops[static_cast<size_t>(id)]; }
+  bool Fills(OpId id) const { return net_.Str(At(id).type).ends_with("Fill"); }
+
   void DeadWrite(ValueId v, const Value& over) {
     const Value& value = ssa_.values()[v];
-    const auto op_of = [&](OpId id) -> const Op& { return net_.ops[static_cast<size_t>(id)]; };
-    const auto fills = [&](OpId id) { return net_.Str(op_of(id).type).ends_with("Fill"); };
-    const std::string name = Name(value.blob);
-    if (fills(value.def) && fills(over.def)) {
-      if (findings_.Wants(FindingCode::kDoubleFill))
-        Add(FindingCode::kDoubleFill, Severity::kWarning, over.def, name,
-            StrCat(OpLabel(net_, over.def), " fills ", name, " a second time; nobody has read what ",
-                   OpLabel(net_, value.def), " put there"),
-            "keep one of the two, or rename one if two parameters were meant");
-      return;
-    }
+    if (Fills(value.def) && Fills(over.def)) return DoubleFill(v);
     if (!findings_.Wants(FindingCode::kDeadWrite)) return;
-    // A side output that nobody wants is common and harmless; an operator's only result is not.
-    const bool only = op_of(value.def).outputs.size() == 1;
-    Add(FindingCode::kDeadWrite, only ? Severity::kWarning : Severity::kNote, value.def, name,
+    // A side output that nobody wants is common and harmless, and so is a starting value that is replaced; an
+    // operator's only result is not.
+    const bool wasted = At(value.def).outputs.size() == 1 && !Fills(value.def);
+    Add(FindingCode::kDeadWrite, wasted ? Severity::kWarning : Severity::kNote, value.def, Name(value.blob),
         StrCat(OpLabel(net_, value.def), " writes ", ValueText(v), ", which nobody reads before ",
                OpLabel(net_, over.def), " overwrites it with ", ValueText(next_[v])),
-        only ? StrCat("remove op ", value.def, ", or give one of the two results another name") : "");
+        wasted ? StrCat("remove op ", value.def, ", or give one of the two results another name") : "");
+  }
+
+  // One finding for a run of fills of one blob, told at its first.
+  void DoubleFill(ValueId v) {
+    const Value& value = ssa_.values()[v];
+    if (value.previous != kNoValue) {
+      const Value& before = ssa_.values()[value.previous];
+      if (before.def != kNoOp && !used_[value.previous] && Fills(before.def)) return;
+    }
+    OpId last = value.def;
+    size_t times = 1;
+    bool same = true;
+    for (ValueId w = v; !used_[w] && next_[w] != kNoValue; w = next_[w]) {
+      const OpId again = ssa_.values()[next_[w]].def;
+      if (!Fills(again)) break;
+      last = again;
+      ++times;
+      same = same && At(again).type == At(value.def).type &&
+             SameArgs(*net_.symbols, At(value.def).args, *net_.symbols, At(again).args);
+    }
+    if (!findings_.Wants(FindingCode::kDoubleFill)) return;
+    const std::string name = Name(value.blob);
+    if (same) {
+      Add(FindingCode::kDoubleFill, Severity::kNote, value.def, name,
+          StrCat(OpLabel(net_, value.def), " fills ", name, ", and so ",
+                 times == 2 ? "does op " : "do more, up to op ", last, ", with the same value: ", times,
+                 " fills before anyone reads it"),
+          "");
+      return;
+    }
+    Add(FindingCode::kDoubleFill, Severity::kWarning, last, name,
+        StrCat(OpLabel(net_, last), " fills ", name, " again; nobody has read what ",
+               OpLabel(net_, value.def), " put there",
+               times > 2 ? StrCat(" (", times, " fills in all)") : ""),
+        "keep one of the fills, or rename one if two parameters were meant");
   }
 
   // Typing errors are short-sighted: names near this one, when the net is small enough to look at them all.

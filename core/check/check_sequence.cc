@@ -112,7 +112,8 @@ class SequenceChecker {
       StrAppend(message, ", which ", EarlierNames(here), here == 1 ? " does" : " do",
                 " not write and nobody feeds");
     }
-    // Once the caller has said what it feeds, what is left is missing; before that it is what there is to feed.
+    // Once the caller has said what it feeds, what is left is missing; before that it is what there is to
+    // feed.
     const Severity severity = known || any_fed_ ? Severity::kWarning : Severity::kNote;
     Add(code, severity, k, read.op, name, std::move(message),
         known ? "run or load what fills it (a training net's init, a checkpoint), or feed it"

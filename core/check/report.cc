@@ -91,7 +91,8 @@ std::string SummaryOf(const std::array<size_t, kNumSeverities>& counts) {
   return out.empty() ? "no findings" : out;
 }
 
-void PrintFindings(std::span<const Diagnostic> findings, const ReportOptions& options, const EmitPiece& emit) {
+void PrintFindings(std::span<const Diagnostic> findings, const ReportOptions& options,
+                   const EmitPiece& emit) {
   std::array<size_t, kNumFindingCodes> shown{}, left_out{};
   for (int k = 0; k < kNumSeverities; ++k) {
     for (const Diagnostic& finding : findings) {

@@ -23,7 +23,11 @@ class Printer {
  public:
   Printer(const PrintOptions& options, const EmitPiece& emit) : options_(options), emit_(emit) {}
 
-  void Text(std::string_view text, TextClass text_class = TextClass::kPlain) { emit_({text, text_class}); }
+  void Text(std::string_view text, TextClass text_class = TextClass::kPlain) { Emit({text, text_class}); }
+  void Emit(const Piece& piece) {
+    at_ = piece.text.ends_with('\n') ? 0 : at_ + piece.text.size();
+    emit_(piece);
+  }
   void Line(size_t indent, std::string_view label) {
     Spaces(indent);
     Text(label, TextClass::kLabel);
@@ -53,25 +57,26 @@ class Printer {
       Spaces(indent + 2 + digits - number.size());
       Text(number, TextClass::kIndex);
       Spaces(2);
-      OpLine(net, ssa, op, column, shared != nullptr);
+      OpLine(net, ssa, op, column, indent + 2 + digits + 6, shared != nullptr);
       Text("\n");
       if (options_.nested) Nested(net, net.ops[static_cast<size_t>(op)], indent + digits + 4, depth);
     }
   }
 
-  void OpLine(const Net& net, const Ssa& ssa, OpId id, size_t column, bool hide_device) {
+  // `column`: where attributes start, behind the signature; `hang`: where the line goes on when it is broken.
+  void OpLine(const Net& net, const Ssa& ssa, OpId id, size_t column, size_t hang, bool hide_device) {
     const Op& op = net.ops[static_cast<size_t>(id)];
     const bool gradient = op.is_gradient_op.value_or(false);
-    emit_({op.type ? net.Str(op.type) : "(no type)", gradient ? TextClass::kGradientType : TextClass::kType,
-           op.type});
+    Emit({op.type ? net.Str(op.type) : "(no type)", gradient ? TextClass::kGradientType : TextClass::kType,
+          op.type});
     Text("(");
-    Blobs(net, ssa, ssa.inputs(id), TextClass::kInput);
+    Blobs(net, ssa, ssa.inputs(id), TextClass::kInput, hang);
     Text(")");
     if (!op.outputs.empty()) {
-      Text(" -> ");
-      Blobs(net, ssa, ssa.outputs(id), TextClass::kOutput);
+      Text(Break(4 + BlobsWidth(net, ssa, ssa.outputs(id).first(1)), hang) ? "-> " : " -> ");
+      Blobs(net, ssa, ssa.outputs(id), TextClass::kOutput, hang);
     }
-    Attributes(net, op, SignatureWidth(net, ssa, id), column, hide_device);
+    Attributes(net, op, SignatureWidth(net, ssa, id), column, hang, hide_device);
   }
 
   void Nested(const Net& net, const Op& op, size_t indent, int depth) {
@@ -99,21 +104,32 @@ class Printer {
   }
 
  private:
-  bool Versioned(const Ssa& ssa, ValueId v) const {
-    if (options_.ssa) return true;
-    const BlobId blob = ssa.values()[v].blob;
-    // Version 1 of a blob that starts outside is its first write, and so is version 1 of one that does not.
-    return ssa.values()[ssa.latest(blob)].version > (ssa.starts_outside(blob) ? 0u : 1u);
+  // Goes to a new line when `need` columns more are too many for this one. True when it did.
+  bool Break(size_t need, size_t hang) {
+    if (options_.width <= 0 || at_ <= hang || at_ + need <= static_cast<size_t>(options_.width)) return false;
+    Text("\n");
+    Spaces(hang);
+    return true;
   }
 
-  void Blobs(const Net& net, const Ssa& ssa, std::span<const ValueId> values, TextClass text_class) {
+  bool Versioned(const Ssa& ssa, ValueId v) const {
+    if (options_.ssa) return true;
+    const Value& value = ssa.values()[v];
+    const uint32_t first = ssa.starts_outside(value.blob) ? 0 : 1;
+    return value.version > 0 && ssa.values()[ssa.latest(value.blob)].version > first;
+  }
+
+  void Blobs(const Net& net, const Ssa& ssa, std::span<const ValueId> values, TextClass text_class,
+             size_t hang) {
     for (size_t i = 0; i < values.size(); ++i) {
-      if (i > 0) Text(", ");
+      if (i > 0) {
+        Text(",");
+        if (!Break(2 + BlobsWidth(net, ssa, values.subspan(i, 1)), hang)) Text(" ");
+      }
       const Value& value = ssa.values()[values[i]];
       const Symbol name = ssa.blobs()[value.blob];
-      emit_({net.Str(name).empty() ? "\"\"" : net.Str(name), text_class, name, values[i]});
-      if (Versioned(ssa, values[i]))
-        emit_({StrCat("@", value.version), TextClass::kVersion, name, values[i]});
+      Emit({net.Str(name).empty() ? "\"\"" : net.Str(name), text_class, name, values[i]});
+      if (Versioned(ssa, values[i])) Emit({StrCat("@", value.version), TextClass::kVersion, name, values[i]});
     }
   }
 
@@ -134,57 +150,45 @@ class Printer {
     return (op.type ? net.Str(op.type).size() : 9) + 2 + BlobsWidth(net, ssa, ssa.inputs(id)) + outputs;
   }
 
-  void Attributes(const Net& net, const Op& op, size_t width, size_t column, bool hide_device) {
+  void Attributes(const Net& net, const Op& op, size_t width, size_t column, size_t hang, bool hide_device) {
     bool any = false;
     // The first attribute of a line starts in the common column.
-    const auto next = [&](size_t gap) {
-      Spaces(any ? gap : 2 + (width < column ? column - width : 0));
+    const auto next = [&](size_t gap, size_t need) {
+      const size_t blanks = any ? gap : 2 + (width < column ? column - width : 0);
+      if (!Break(blanks + need, hang)) Spaces(blanks);
       any = true;
+    };
+    const auto field = [&](std::string_view label, std::string_view value, TextClass text_class,
+                           size_t gap = 2) {
+      next(gap, label.size() + value.size() + 1);
+      Text(label, TextClass::kLabel);
+      if (!label.empty()) Text(" ");
+      Text(value, text_class);
+    };
+    const auto name = [&](std::string_view label, Symbol value) {
+      if (!net.Str(value).empty())
+        field(label, internal::StringText(net.Str(value), options_.full), TextClass::kString);
     };
     for (const Arg& arg : op.args) {
       if (options_.nested && (arg.has & (Arg::kHasN | Arg::kHasNets))) continue;
-      next(1);
-      emit_({net.Str(arg.name), TextClass::kArgument, arg.name});
+      const std::string value = ArgListing(*net.symbols, arg, options_.full);
+      next(1, net.Str(arg.name).size() + 1 + value.size());
+      Emit({net.Str(arg.name), TextClass::kArgument, arg.name});
       Text("=");
       const bool number = (arg.has & ~(Arg::kHasF | Arg::kHasI | Arg::kHasFloats | Arg::kHasInts)) == 0;
-      Text(ArgListing(*net.symbols, arg, options_.full), number ? TextClass::kNumber : TextClass::kString);
+      Text(value, number ? TextClass::kNumber : TextClass::kString);
     }
-    const auto field = [&](std::string_view label, Symbol value) {
-      if (net.Str(value).empty()) return;
-      next(2);
-      Text(label, TextClass::kLabel);
-      Text(" ");
-      Text(internal::StringText(net.Str(value), options_.full), TextClass::kString);
-    };
-    if (op.device && !hide_device) {
-      next(2);
-      Text(StrCat("@", DeviceToString(op.device)), TextClass::kDevice);
-    }
-    field("engine", op.engine);
-    field("name", op.name);
-    if (!op.control_inputs.empty()) {
-      next(2);
-      Text("after", TextClass::kLabel);
-      for (Symbol name : op.control_inputs) {
-        Text(" ");
-        emit_({net.Str(name), TextClass::kInput, name});
-      }
-    }
-    if (op.is_gradient_op.value_or(false)) {
-      next(2);
-      Text("[G]", TextClass::kMuted);
-    }
-    field("domain", op.domain);
-    if (op.op_version) {
-      next(2);
-      Text("op_version ", TextClass::kLabel);
-      Text(std::to_string(*op.op_version), TextClass::kNumber);
-    }
-    if (options_.full) field("debug_info", op.debug_info);
-    if (op.unknown) {
-      next(2);
-      Text(StrCat("<unknown fields, ", FormatBytes(op.unknown->size()), ">"), TextClass::kMuted);
-    }
+    if (op.device && !hide_device) field("", StrCat("@", DeviceToString(op.device)), TextClass::kDevice);
+    name("engine", op.engine);
+    name("name", op.name);
+    for (size_t i = 0; i < op.control_inputs.size(); ++i)
+      field(i == 0 ? "after" : "", net.Str(op.control_inputs[i]), TextClass::kInput, i == 0 ? 2 : 1);
+    if (op.is_gradient_op.value_or(false)) field("", "[G]", TextClass::kMuted);
+    name("domain", op.domain);
+    if (op.op_version) field("op_version", std::to_string(*op.op_version), TextClass::kNumber);
+    if (options_.full) name("debug_info", op.debug_info);
+    if (op.unknown)
+      field("", StrCat("<unknown fields, ", FormatBytes(op.unknown->size()), ">"), TextClass::kMuted);
   }
 
   // The device of all operators, when they agree and there are several: said once instead of on every line.
@@ -212,7 +216,7 @@ class Printer {
     for (const Arg& arg : net.args) {
       Line(indent + 2, "arg");
       Text(" ");
-      emit_({net.Str(arg.name), TextClass::kArgument, arg.name});
+      Emit({net.Str(arg.name), TextClass::kArgument, arg.name});
       Text("=");
       Text(ArgListing(*net.symbols, arg, options_.full), TextClass::kString);
       Text("\n");
@@ -243,12 +247,13 @@ class Printer {
     Text(count, TextClass::kMuted);
     Spaces(column - label.size() - 1 - count.size());
     const size_t start = indent + column;
+    const size_t width = options_.width > 0 ? static_cast<size_t>(options_.width) : 100;
     size_t at = start;
     int lines = 1;
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string_view name = net.Str(names[i]).empty() ? "\"\"" : net.Str(names[i]);
       const size_t room = 2 + name.size();
-      if (at > start && at + room > static_cast<size_t>(options_.width)) {
+      if (at > start && at + room > width) {
         if (!options_.full && lines == 3) {
           Text(StrCat("  ... ", names.size() - i, " more"), TextClass::kMuted);
           break;
@@ -259,7 +264,7 @@ class Printer {
         ++lines;
       }
       Spaces(2);
-      emit_({name, TextClass::kInput, names[i]});
+      Emit({name, TextClass::kInput, names[i]});
       at += room;
     }
     Text("\n");
@@ -267,6 +272,7 @@ class Printer {
 
   const PrintOptions& options_;
   const EmitPiece& emit_;
+  size_t at_ = 0;  // column
 };
 
 void PrintStep(Printer& out, const Plan& plan, const Step& step, size_t indent, int depth) {
@@ -349,7 +355,7 @@ void PrintPlan(const Plan& plan, const PrintOptions& options, const EmitPiece& e
 void PrintOp(const Net& net, const Ssa& ssa, OpId op, const PrintOptions& options, const EmitPiece& emit) {
   PrintOptions inner = options;
   inner.nested = false;
-  Printer(inner, emit).OpLine(net, ssa, op, 0, false);
+  Printer(inner, emit).OpLine(net, ssa, op, 0, 4, false);
 }
 
 std::string NetListing(const Net& net, const PrintOptions& options) {

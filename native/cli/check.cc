@@ -49,7 +49,8 @@ void Append(std::vector<Diagnostic>& to, std::vector<Diagnostic> from, const std
 
 Report CheckDocument(const std::string& label, const Document& document, const CheckOptions& check) {
   Report report{label, NotesAsFindings(document)};
-  for (const Document::NamedNet& net : document.nets) Append(report.findings, CheckNet(net.net, check), net.key);
+  for (const Document::NamedNet& net : document.nets)
+    Append(report.findings, CheckNet(net.net, check), net.key);
   for (const Document::NamedPlan& plan : document.plans)
     Append(report.findings, CheckPlan(plan.plan, check), plan.key);
   return report;
@@ -57,8 +58,8 @@ Report CheckDocument(const std::string& label, const Document& document, const C
 
 // Nets that share a workspace: those of --init and then each file; or, of exactly two files, an init net and
 // the net that it fills, whichever way round they were named.
-void CheckTogether(const std::vector<std::string>& paths, const std::vector<Document>& documents, size_t num_init,
-                   const Options& options, const CheckOptions& check, Checked& checked) {
+void CheckTogether(const std::vector<std::string>& paths, const std::vector<Document>& documents,
+                   size_t num_init, const Options& options, const CheckOptions& check, Checked& checked) {
   const auto net_of = [&](size_t k) -> const Net* {
     return documents[k].nets.size() == 1 ? &documents[k].nets[0].net : nullptr;
   };
@@ -154,17 +155,22 @@ int Run(Main& main, const Options& options) {
 
 void AddCheck(CLI::App& app, Main& main) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = AddSubcommand(app, main, "check", "findings about nets and plans, and what to do about them",
-                                    [&main, options] { return Run(main, *options); });
-  command->add_option("FILE", options->files, "nets and plans; - is standard input")->required()->type_name("");
+  CLI::App* command =
+      AddSubcommand(app, main, "check", "findings about nets and plans, and what to do about them",
+                    [&main, options] { return Run(main, *options); });
+  command->add_option("FILE", options->files, "nets and plans; - is standard input")
+      ->required()
+      ->type_name("");
   AddRepeated(*command, "--init", options->init, "a net that runs before each FILE: what it fills is there")
       ->type_name("INIT");
   AddRepeated(*command, "--feed", options->feed, "a blob that will be fed")->type_name("BLOB");
   command->add_flag("--strict", options->strict, "warnings count as errors");
   command->add_flag("--all", options->all, "every finding, not the first five of a kind");
   AddJson(*command, main, R"({"findings":[{file,severity,code,message,op,blob,remedy,net}],"errors":n,...})");
-  command->footer("Exit code 1 when there are errors. Two files of which one fills the other's parameters are also checked\n"
-                  "together, as init and predict net.");
+  command->footer(
+      "Exit code 1 when there are errors. Two files of which one fills the other's parameters are also "
+      "checked\n"
+      "together, as init and predict net.");
 }
 
 }  // namespace weft::cli

@@ -23,7 +23,7 @@ int Main::Fail(const Error& error, const std::string& file) {
   err.Write("weft: ");
   err.Write("error", TextClass::kError);
   err.Write(": ");
-  if (!file.empty()) {
+  if (!file.empty() && error.message.find(FileLabel(file)) == std::string::npos) {
     // A place in a text ("12:3: ...") goes right behind the name, so that editors can jump to it.
     const bool place = !error.message.empty() && error.message[0] >= '0' && error.message[0] <= '9';
     err.Write(StrCat(FileLabel(file), place ? ":" : ": "));
@@ -36,6 +36,7 @@ int Main::Fail(const Error& error, const std::string& file) {
 CLI::App* AddSubcommand(CLI::App& app, Main& main, const std::string& name, const std::string& what,
                         std::function<int()> run) {
   CLI::App* command = app.add_subcommand(name, what);
+  command->footer("");
   command->callback([&main, run = std::move(run)] { main.exit = run(); });
   return command;
 }
@@ -52,9 +53,10 @@ CLI::Option* AddFile(CLI::App& command, std::string& file) {
 
 CLI::Option* AddOutput(CLI::App& command, std::string& output) {
   return command
-      .add_option("-o,--output", output,
-                  "where to write: text when the name ends in .pbtxt, .prototxt or .txt, binary otherwise; - is "
-                  "standard output, as text")
+      .add_option(
+          "-o,--output", output,
+          "file to write: text if it ends in .pbtxt, .prototxt or .txt, binary otherwise; - is text on "
+          "standard output")
       ->type_name("OUT");
 }
 

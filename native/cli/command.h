@@ -44,7 +44,8 @@ CLI::Option* AddOutput(CLI::App& command, std::string& output);
 CLI::Option* AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                          const std::string& what);
 
-/// Writes the members code, message, op and blob of an error object; op and blob are null where there is none.
+/// Writes the members code, message, op and blob of an error object; op and blob are null where there is
+/// none.
 void WriteError(JsonWriter& json, const Error& error);
 /// A whole JSON object, then a newline, on standard output.
 int PrintJson(const Main& main, std::string_view json);

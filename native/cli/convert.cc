@@ -29,6 +29,15 @@ int Run(Main& main, const Options& options) {
   if (!bytes) return main.Fail(bytes.error(), options.in);
   const Result<void> written = WriteFile(options.out, *bytes);
   if (!written) return main.Fail(written.error());
+  if (main.json && options.out != "-") {
+    std::string json;
+    JsonWriter writer(json);
+    writer.BeginObject().Key("kind").String(DescribeKind(*document)).Key("out").String(options.out);
+    writer.Key("bytes").Int(bytes->size()).Key("notes").BeginArray();
+    for (const Diagnostic& note : NotesAsFindings(*document)) writer.String(note.message);
+    writer.EndArray().EndObject();
+    return PrintJson(main, json);
+  }
   // What was read leniently is now written as Caffe2 writes it; the user should know where the two differ.
   Stream err(STDERR_FILENO, main.color);
   const std::vector<Diagnostic> notes = NotesAsFindings(*document);
@@ -40,18 +49,23 @@ int Run(Main& main, const Options& options) {
 
 void AddConvert(CLI::App& app, Main& main) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = AddSubcommand(app, main, "convert", "binary to text and back, for any of Caffe2's messages",
-                                    [&main, options] { return Run(main, *options); });
-  command->add_option("IN", options->in, "a file in either format; - is standard input")->required()->type_name("");
+  CLI::App* command =
+      AddSubcommand(app, main, "convert", "binary to text and back, for any of Caffe2's messages",
+                    [&main, options] { return Run(main, *options); });
+  command->add_option("IN", options->in, "a file in either format; - is standard input")
+      ->required()
+      ->type_name("");
   command
-      ->add_option("OUT", options->out,
-                   "text when its name ends in .pbtxt, .prototxt or .txt, binary otherwise; - is standard output, "
-                   "as text")
+      ->add_option(
+          "OUT", options->out,
+          "text when its name ends in .pbtxt, .prototxt or .txt, binary otherwise; - is standard output, "
+          "as text")
       ->required()
       ->type_name("");
   command->add_option("--to", options->to, "text or binary, whatever OUT is called")
       ->check(CLI::IsMember({"text", "binary"}))
       ->type_name("FORM");
+  AddJson(*command, main, R"({"kind","out","bytes","notes":[...]})");
 }
 
 }  // namespace weft::cli

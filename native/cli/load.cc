@@ -22,8 +22,8 @@ Result<Net> TakeNet(Document document) {
     std::vector<std::string> keys;
     for (const Document::NamedNet& net : document.nets)
       keys.emplace_back(net.key.empty() ? net.net.Str(net.net.name) : std::string_view(net.key));
-    return Error{ErrorCode::kInvalidArgument,
-                 StrCat("holds ", document.nets.size(), " nets (", ListNames(keys), "), expected one; it is a ", what)};
+    return Error{ErrorCode::kInvalidArgument, StrCat("holds ", document.nets.size(), " nets (",
+                                                     ListNames(keys), "), expected one; it is a ", what)};
   }
   return Error{ErrorCode::kInvalidArgument, StrCat("expected a net, found a ", what)};
 }

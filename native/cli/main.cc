@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 #include "core/base/str.h"
 #include "native/cli/command.h"
@@ -28,21 +28,63 @@ void AddColor(CLI::App& app, Main& main) {
       ->type_name("WHEN");
 }
 
+// Says what an option takes and nothing else: CLI11's own text repeats checks and counts.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
+    const size_t extra = type.find(':');  // a check's own description
+    return type.empty() ? "" : " " + type.substr(0, extra);
+  }
+  // Flags without the "{false}" of their negated form.
+  std::string make_option_name(const CLI::Option* option, bool positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, positional);
+    if (const size_t brace = name.find('{'); brace != std::string::npos) name.erase(brace);
+    return name;
+  }
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    std::string usage = StrCat("Usage: ", name, app->get_options().size() > 1 ? " [OPTIONS]" : "");
+    for (const CLI::Option* option : app->get_options())
+      if (option->nonpositional() && option->get_required())
+        StrAppend(usage, " ", option->get_name(), make_option_opts(option));
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_positional()) continue;
+      const bool list = option->get_items_expected_max() > 1;
+      const std::string word = StrCat(option->get_name(true), list ? "..." : "");
+      StrAppend(usage, " ", option->get_required() ? word : StrCat("[", word, "]"));
+    }
+    if (!app->get_subcommands({}).empty()) StrAppend(usage, " SUBCOMMAND");
+    return usage + "\n";
+  }
+  std::string make_description(const CLI::App* app) const override { return app->get_description() + "\n\n"; }
+};
+
 // A usage error names the subcommand whose help would have told.
-int UsageError(const CLI::App& app, const CLI::ParseError& error, bool json) {
+int UsageError(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> words) {
   std::string command = app.get_name();
   for (const CLI::App* chosen : app.get_subcommands()) StrAppend(command, " ", chosen->get_name());
-  if (json) {
+  std::string message = error.what();
+  if (app.get_subcommands().empty()) {
+    const auto word = std::find_if(words.begin(), words.end(), [](const char* w) { return w[0] != '-'; });
+    std::vector<std::string_view> names;
+    for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
+    if (word != words.end() && std::find(names.begin(), names.end(), *word) == names.end()) {
+      const auto near = NearestNames(*word, names, 1);
+      message = StrCat("there is no subcommand ", *word,
+                       near.empty() ? "" : StrCat("; did you mean ", near[0], "?"));
+    }
+  }
+  if (std::find(words.begin(), words.end(), std::string_view("--json")) != words.end()) {
     std::string out;
     JsonWriter writer(out);
     writer.BeginObject().Key("error").BeginObject();
-    WriteError(writer, Error{ErrorCode::kInvalidArgument, StrCat(command, ": ", error.what())});
+    WriteError(writer, Error{ErrorCode::kInvalidArgument, StrCat(command, ": ", message)});
     writer.EndObject().EndObject();
     PrintJson(Main(), out);
     return kUsage;
   }
   Stream err(STDERR_FILENO, Color::kAuto);
-  err.Write(StrCat(command, ": ", error.what(), "\nTry '", command, " --help'.\n"));
+  err.Write(StrCat(command, ": ", message, "\nTry '", command, " --help'.\n"));
   return kUsage;
 }
 
@@ -52,10 +94,13 @@ int Run(int argc, char** argv) {
   app.require_subcommand(1);
   app.fallthrough();
   app.set_help_flag("-h,--help", "this text");
-  app.set_version_flag("--version", "weft " WEFT_VERSION);
-  app.footer("FILE is a net or plan in Caffe2's binary or text format, whatever its name; - is standard input.\n"
-             "Exit codes: 0 ok, 1 the input is at fault, 2 usage. Each subcommand has its own --help.");
-  app.get_formatter()->column_width(26);
+  app.set_version_flag("--version", "weft " WEFT_VERSION, "the version");
+  app.footer(
+      "FILE is a net or plan in Caffe2's binary or text format, whatever its name; - is standard input.\n"
+      "Exit codes: 0 ok, 1 the input is at fault, 2 usage. Each subcommand has its own --help.");
+  const auto formatter = std::make_shared<HelpFormatter>();
+  formatter->column_width(26);
+  app.formatter(formatter);
   AddColor(app, main);
   AddPrint(app, main);
   AddSsa(app, main);
@@ -69,7 +114,7 @@ int Run(int argc, char** argv) {
   } catch (const CLI::Success& asked) {  // --help, --version
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    return UsageError(app, error, std::find(argv, argv + argc, std::string_view("--json")) != argv + argc);
+    return UsageError(app, error, {argv + 1, argv + argc});
   }
   return main.exit;
 }

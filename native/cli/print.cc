@@ -28,12 +28,39 @@ void PrintKey(Stream& out, const std::string& key) {
   out.Write(": ");
 }
 
+void WriteNames(JsonWriter& json, std::string_view key, const Net& net, const std::vector<Symbol>& names) {
+  json.Key(key).BeginArray();
+  for (Symbol name : names) json.String(net.Str(name));
+  json.EndArray();
+}
+
+int Json(Main& main, const Document& document, const PrintOptions& print) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("kind").String(DescribeKind(document)).Key("nets").BeginArray();
+  for (const auto& [key, net] : document.nets) {
+    json.BeginObject().Key("key").String(key).Key("name").String(net.Str(net.name));
+    json.Key("operators").Int(net.ops.size()).Key("blobs").Int(Ssa(net).blobs().size());
+    WriteNames(json, "external_input", net, net.external_inputs);
+    WriteNames(json, "external_output", net, net.external_outputs);
+    json.Key("listing").String(NetListing(net, print)).EndObject();
+  }
+  json.EndArray().Key("plans").BeginArray();
+  for (const auto& [key, plan] : document.plans) {
+    json.BeginObject().Key("key").String(key).Key("name").String(plan.Str(plan.name));
+    json.Key("listing").String(PlanListing(plan, print)).EndObject();
+  }
+  json.EndArray().EndObject();
+  return PrintJson(main, out);
+}
+
 int Run(Main& main, const Options& options) {
   Result<Document> document = Load(options.file);
   if (!document) return main.Fail(document.error(), options.file);
+  if (main.json) return Json(main, *document, options.print);
   Stream out(STDOUT_FILENO, main.color);
   PrintOptions print = options.print;
-  if (out.width() > 0) print.width = out.width();
+  print.width = out.width();
 
   bool first = true;
   const auto gap = [&] {
@@ -74,6 +101,9 @@ void AddPrint(CLI::App& app, Main& main) {
                     "the version of every blob (x@1), not only of those written more than once");
   command->add_flag("--full", options->print.full, "whole lists, strings and externals, and debug_info");
   command->add_flag("!--no-nested", options->print.nested, "leave out the nets inside operators");
+  AddJson(
+      *command, main,
+      R"({"kind","nets":[{key,name,operators,blobs,external_input,external_output,listing}],"plans":[...]})");
 }
 
 }  // namespace weft::cli

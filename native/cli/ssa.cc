@@ -67,11 +67,13 @@ int Run(Main& main, const std::string& file) {
 
 void AddSsa(CLI::App& app, Main& main) {
   auto file = std::make_shared<std::string>();
-  CLI::App* command = AddSubcommand(app, main, "ssa", "which version of each blob an operator reads and writes",
-                                    [&main, file] { return Run(main, *file); });
+  CLI::App* command =
+      AddSubcommand(app, main, "ssa", "which version of each blob an operator reads and writes",
+                    [&main, file] { return Run(main, *file); });
   AddFile(*command, *file);
-  AddJson(*command, main,
-          R"({"ssa":[[[[name,version]...],[[name,version]...]]...],"versions":{name:latest},"undefined":[names]})");
+  AddJson(
+      *command, main,
+      R"({"ssa":[[[[name,version]...],[[name,version]...]]...],"versions":{name:latest},"undefined":[names]})");
 }
 
 }  // namespace weft::cli

@@ -66,7 +66,8 @@ bool WantsColor(Color color, bool terminal) {
 
 }  // namespace
 
-Stream::Stream(int fd, Color color) : fd_(fd), terminal_(::isatty(fd) == 1), color_(WantsColor(color, terminal_)) {
+Stream::Stream(int fd, Color color)
+    : fd_(fd), terminal_(::isatty(fd) == 1), color_(WantsColor(color, terminal_)) {
   struct winsize size;
   if (!terminal_) return;
   width_ = ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col >= 40 ? size.ws_col : 80;
@@ -78,7 +79,7 @@ void Stream::Write(std::string_view text) {
 }
 
 void Stream::Write(std::string_view text, TextClass text_class) {
-  const std::string_view escape = color_ ? Escape(text_class) : std::string_view();
+  const std::string_view escape = color_ && !text.empty() ? Escape(text_class) : std::string_view();
   if (!escape.empty()) buffer_.append(escape);
   Write(text);
   if (!escape.empty()) buffer_.append("\033[0m");
@@ -129,7 +130,8 @@ void ProgressLine::Watch() {
     StrAppend(line, ", ", elapsed, " s");
     line = terminal ? StrCat("\r", line, "\033[K") : line + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
-  } while (!wake_.wait_for(lock, terminal ? milliseconds(200) : milliseconds(10000), [this] { return done_; }));
+  } while (
+      !wake_.wait_for(lock, terminal ? milliseconds(200) : milliseconds(10000), [this] { return done_; }));
   constexpr std::string_view kErase = "\r\033[K";
   if (terminal && ::write(STDERR_FILENO, kErase.data(), kErase.size()) < 0) return;
 }

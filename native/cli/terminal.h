@@ -48,8 +48,8 @@ class Stream {
   std::string buffer_;
 };
 
-/// Shows "weft: reading net.pb, 3 s" on standard error once a second has passed: a line that renews itself on a
-/// terminal, a new line every ten seconds elsewhere. Ends when it goes out of scope.
+/// Shows "weft: reading net.pb, 3 s" on standard error once a second has passed: a line that renews itself on
+/// a terminal, a new line every ten seconds elsewhere. Ends when it goes out of scope.
 class ProgressLine {
  public:
   explicit ProgressLine(std::string what);

@@ -31,7 +31,7 @@ TEST(Print, ListsANetWithItsNestedNets) {
   1  While(c, y@1) -> y@2  [G]
      loop_net body  1 operator, 1 blob
        external_input (1)  y
-       0  Tanh(y@0) -> y@1
+       0  Tanh(y) -> y@1
 )");
 }
 
@@ -46,7 +46,7 @@ TEST(Print, PiecesSayWhatTheyAre) {
     out += piece.text;
     out += '|';
   });
-  EXPECT_EQ(out, "Relu|(|x|@0|)| -> |x|@1|");
+  EXPECT_EQ(out, "Relu|(|x|)| -> |x|@1|");
   EXPECT_EQ(OpSignature(net, ssa, 0), "Relu(x@0) -> x@1");
 }
 
