@@ -120,10 +120,10 @@ class PlanChecker {
     if (depth > kMaxNesting) {
       if (findings_.Wants(FindingCode::kNestedTooDeep))
         Add(FindingCode::kNestedTooDeep, Severity::kError, path, "",
-            StrCat("step ", own, " is nested deeper than ", kMaxNesting, " levels; it was not checked"), "");
+            StrCat("nested deeper than ", kMaxNesting, " levels; it was not checked"), "");
       return {};
     }
-    CheckStep(step, own, path);
+    CheckStep(step, path);
 
     Nets nets;
     for (Symbol net : step.networks)
@@ -134,7 +134,7 @@ class PlanChecker {
       parts.push_back(nets);
       parts.push_back({net_of_.Get(step.report_net)});
     }
-    CheckRaces(step, own, path, parts);
+    CheckRaces(step, path, parts);
     for (const Nets& part : parts) nets.insert(nets.end(), part.begin(), part.end());
     std::sort(nets.begin(), nets.end());
     nets.erase(std::unique(nets.begin(), nets.end()), nets.end());
@@ -143,30 +143,29 @@ class PlanChecker {
     return nets;
   }
 
-  void CheckStep(const Step& step, const std::string& own, const std::string& path) {
+  void CheckStep(const Step& step, const std::string& path) {
     const auto undefined = [&](Symbol net, std::string_view what) {
       if (net_of_.Get(net) >= 0 || !findings_.Wants(FindingCode::kUndefinedNet)) return;
       std::vector<std::string_view> names;
       for (const Net& n : plan_.networks) names.push_back(plan_.Str(n.name));
       const auto near = NearestNames(plan_.Str(net), names, 1);
       Add(FindingCode::kUndefinedNet, Severity::kError, path, "",
-          StrCat("step ", own, " ", what, " net ", plan_.Str(net), ", which the plan does not hold"),
+          StrCat(what, " net ", plan_.Str(net), ", which the plan does not hold"),
           near.empty() ? "add the net to the plan" : StrCat("did you mean ", near[0], "?"));
     };
     for (Symbol net : step.networks) undefined(net, "runs");
     if (step.report_net) undefined(step.report_net, "reports with");
     if (!step.networks.empty() && !step.substeps.empty() && findings_.Wants(FindingCode::kSubstepsAndNets))
       Add(FindingCode::kSubstepsAndNets, Severity::kError, path, "",
-          StrCat("step ", own, " has both substeps (", step.substeps.size(), ") and networks (",
-                 step.networks.size(), "); Caffe2 allows one kind"),
+          StrCat("has both substeps (", step.substeps.size(), ") and networks (", step.networks.size(),
+                 "); Caffe2 allows one kind"),
           "put the networks into a substep of their own");
     if (step.networks.empty() && step.substeps.empty() && findings_.Wants(FindingCode::kEmptyStep))
-      Add(FindingCode::kEmptyStep, Severity::kNote, path, "", StrCat("step ", own, " runs nothing"), "");
+      Add(FindingCode::kEmptyStep, Severity::kNote, path, "", "runs nothing", "");
 
     const auto option = [&](Severity severity, std::string message, std::string remedy) {
       if (findings_.Wants(FindingCode::kStepOptions))
-        Add(FindingCode::kStepOptions, severity, path, "", StrCat("step ", own, " ", message),
-            std::move(remedy));
+        Add(FindingCode::kStepOptions, severity, path, "", std::move(message), std::move(remedy));
     };
     if (step.should_stop_blob) {
       const std::string_view blob = plan_.Str(step.should_stop_blob);
@@ -177,8 +176,8 @@ class PlanChecker {
                "remove one of them");
       if (writer_[step.should_stop_blob.id].net < 0)
         option(Severity::kWarning,
-               StrCat("stops on ", blob,
-                      ", which no net of the plan writes: it would run forever, or not start"),
+               StrCat("should_stop_blob ", blob,
+                      " is written by no net of the plan: the step would run forever, or not start"),
                StrCat("write ", blob, " in one of its nets"));
     } else if (step.only_once.value_or(false)) {
       option(Severity::kError, "sets only_once without should_stop_blob; Caffe2 refuses that",
@@ -195,8 +194,7 @@ class PlanChecker {
   }
 
   // `parts`: the nets of each substep. Those that may run at the same time must not write one blob.
-  void CheckRaces(const Step& step, const std::string& own, const std::string& path,
-                  const std::vector<Nets>& parts) {
+  void CheckRaces(const Step& step, const std::string& path, const std::vector<Nets>& parts) {
     const bool side_by_side = step.concurrent_substeps.value_or(false) && step.substeps.size() > 1;
     const bool instances = step.num_concurrent_instances.value_or(0) > 1 && !step.substeps.empty();
     const auto reporter = [&](size_t k) {
@@ -231,10 +229,10 @@ class PlanChecker {
           const std::string blob(plan_.Str(write.blob));
           const bool itself = static_cast<size_t>(other.part) == k;
           Add(FindingCode::kConcurrentWrite, Severity::kWarning, path, blob,
-              itself ? StrCat("step ", own, " runs ", *step.num_concurrent_instances,
-                              " instances at once, and each writes ", blob, " (", Where(net, write.op), ")")
-                     : StrCat("step ", own, " may write ", blob, " from two places at once: ",
-                              Where(other.net, other.op), " and ", Where(net, write.op)),
+              itself ? StrCat("runs ", *step.num_concurrent_instances, " instances at once, and each writes ",
+                              blob, " (", Where(net, write.op), ")")
+                     : StrCat("may write ", blob, " from two places at once: ", Where(other.net, other.op),
+                              " and ", Where(net, write.op)),
               "give each its own workspace (create_workspace) or its own blob");
         }
       }
@@ -246,13 +244,15 @@ class PlanChecker {
         if (touches_ > kMostTouches) return;
         for (const Effect& read : effects_[static_cast<size_t>(net)].reads) {
           const First& other = first.Get(read.blob);
-          if (other.part < 0 || static_cast<size_t>(other.part) == k || raced_.Get(read.blob)) continue;
+          if (other.part < 0 || static_cast<size_t>(other.part) == k || raced_.Get(read.blob) ||
+              (Atomic(net, read.op) && Atomic(other.net, other.op)))
+            continue;
           raced_[read.blob] = true;
           if (!findings_.Wants(FindingCode::kConcurrentRead)) continue;
           const std::string blob(plan_.Str(read.blob));
           Add(FindingCode::kConcurrentRead, Severity::kNote, path, blob,
-              StrCat("step ", own, " may read ", blob, " (", Where(net, read.op), ") while ",
-                     Where(other.net, other.op), " writes it"),
+              StrCat("may read ", blob, " (", Where(net, read.op), ") while ", Where(other.net, other.op),
+                     " writes it"),
               "");
         }
       }

@@ -92,17 +92,16 @@ class SequenceChecker {
     if (blob.first_writer > here) {
       if (findings_.Wants(FindingCode::kRunOrder))
         Add(FindingCode::kRunOrder, Severity::kError, k, read.op, name,
-            StrCat(NetName(here), " reads ", name, " (", OpLabel(net, read.op), "), which ",
-                   NetName(blob.first_writer), " writes (",
-                   OpLabel(*nets_[static_cast<size_t>(blob.first_writer)].net, blob.writer_op),
-                   ") and which runs later"),
+            StrCat(OpLabel(net, read.op), " reads ", name, ", which only ", NetName(blob.first_writer),
+                   " writes (", OpLabel(*nets_[static_cast<size_t>(blob.first_writer)].net, blob.writer_op),
+                   "), and that runs later"),
             StrCat("run ", NetName(blob.first_writer), " before ", NetName(here)));
       return;
     }
     const bool known = blob.known_to >= 0 && blob.known_to < here;
     const FindingCode code = known ? FindingCode::kNeverFilled : FindingCode::kNotFed;
     if (!findings_.Wants(code)) return;
-    std::string message = StrCat(NetName(here), " reads ", name, " (", OpLabel(net, read.op), ")");
+    std::string message = StrCat(OpLabel(net, read.op), " reads ", name);
     if (known) {
       StrAppend(message, "; ", NetName(blob.known_to),
                 " names it but puts nothing in it, so it exists and is empty");
@@ -146,6 +145,8 @@ class SequenceChecker {
   }
 
   void CheckUnused(size_t k) {
+    // What a net makes from inputs is a result; what it makes from nothing is for others.
+    if (!effects_[k].reads.empty()) return;
     SymbolMap<uint8_t> own(*nets_[k].net->symbols, nets_[k].net->ops.size(), 0);
     for (const Op& op : nets_[k].net->ops)
       for (Symbol input : op.inputs) own[input] = true;
@@ -155,9 +156,7 @@ class SequenceChecker {
       if (blob.read_later || own.Get(write.blob) || blob.first_writer != static_cast<int32_t>(k)) continue;
       if (!findings_.Wants(FindingCode::kUnusedParameter)) continue;
       Add(FindingCode::kUnusedParameter, Severity::kNote, k, write.op, std::string(name),
-          StrCat(nets_[k].name, " writes ", name, " (", OpLabel(*nets_[k].net, write.op),
-                 "), which no later net reads"),
-          "");
+          StrCat(OpLabel(*nets_[k].net, write.op), " writes ", name, ", which no later net reads"), "");
     }
   }
 

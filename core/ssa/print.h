@@ -52,7 +52,7 @@ struct PrintOptions {
   bool ssa = false;    // "x@1" on every blob; otherwise only on blobs that are written more than once
   bool full = false;   // whole lists and strings, all externals
   bool nested = true;  // nets inside operators, indented below them
-  int width = 100;     // columns that lists of names are broken to
+  int width = 0;       // columns that lines are broken to; 0: one line for each operator
 };
 
 /// Heading, externals, one line for each operator; nested nets below theirs. Ends with a newline.

@@ -3,6 +3,8 @@
 #include "tests/golden/commands.h"
 
 #include "core/base/str.h"
+#include "core/check/check_plan.h"
+#include "core/check/report.h"
 #include "core/ssa/print.h"
 #include "proto/document.h"
 
@@ -38,8 +40,31 @@ Result<std::string> Convert(Words&, std::span<const std::string> inputs) {
   return out;
 }
 
+/// check [--feed B]...: findings about each net and plan; several nets also as a sequence in one workspace.
+Result<std::string> Check(Words& words, std::span<const std::string> inputs) {
+  const std::vector<std::string> fed = words.TakeValues("feed");
+  std::string out;
+  std::vector<Document> documents;
+  for (const std::string& input : inputs) {
+    WEFT_TRY(Document document, OpenText(input));
+    for (const Document::NamedNet& net : document.nets)
+      out += FindingsListing(CheckNet(net.net, {}), {.per_code = 0});
+    for (const Document::NamedPlan& plan : document.plans)
+      out += FindingsListing(CheckPlan(plan.plan, {}), {.per_code = 0});
+    documents.push_back(std::move(document));
+  }
+  std::vector<NamedNet> nets;
+  for (const Document& document : documents)
+    for (const Document::NamedNet& net : document.nets)
+      nets.push_back({&net.net, std::string(net.net.Str(net.net.name))});
+  if (nets.size() > 1 || !fed.empty())
+    StrAppend(out, "together:\n", FindingsListing(CheckSequence(nets, fed, {}), {.per_code = 0}));
+  return out.empty() ? "no findings" : out;
+}
+
 constexpr Command kCommands[] = {
     {"print", Print},
+    {"check", Check},
     {"convert", Convert},
 };
 
