@@ -1,64 +1,100 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
+//
+// What goldens can't show: limits, depth, growth. The findings themselves are in tests/golden/check*.txt.
 #include <gtest/gtest.h>
 
 #include "core/base/str.h"
 #include "core/check/check_plan.h"
+#include "core/check/report.h"
 #include "tests/support/compact_net.h"
+#include "tests/support/generate_nets.h"
 
 namespace weft {
 namespace {
 
 using testing::CompactNet;
 
-// "severity code [path] opN blob: message | remedy", a line each.
-std::string Text(const std::vector<Diagnostic>& findings) {
+TEST(Check, CountsWhatItLeavesOut) {
+  std::string text = "name n; in x; out z;";
+  for (int i = 0; i < 10; ++i) StrAppend(text, "Relu(x) -> y; ");
+  const std::vector<Diagnostic> findings =
+      CheckNet(CompactNet(StrCat(text, "Tanh(y) -> z")), {.per_code = 4});
+  ASSERT_EQ(findings.size(), 5u);
+  EXPECT_EQ(findings[3].op, 3);
+  EXPECT_EQ(findings[4].severity, Severity::kNote);
+  EXPECT_EQ(findings[4].message, "and 5 more dead_write findings, left out");
+}
+
+TEST(Check, ReportShowsAFewOfAKind) {
+  std::vector<Diagnostic> findings(
+      8, {.code = FindingCode::kDeadWrite, .severity = Severity::kNote, .message = "m"});
+  findings.push_back(
+      {.code = FindingCode::kSchema, .severity = Severity::kError, .op = 2, .message = "late"});
+  EXPECT_EQ(FindingsListing(findings, {.per_code = 2}),
+            "error    late [schema]\n"
+            "note     m [dead_write]\n"
+            "note     m [dead_write]\n"
+            "         and 6 more dead_write\n");
+  EXPECT_EQ(SummaryOf(CountSeverities(findings)), "1 error, 8 notes");
+  EXPECT_EQ(SummaryOf({}), "no findings");
+}
+
+TEST(Check, ReportBreaksLines) {
+  const std::vector<Diagnostic> findings = {{.code = FindingCode::kSchema,
+                                             .severity = Severity::kWarning,
+                                             .message = "a message of several words",
+                                             .remedy = "and what to do about it",
+                                             .path = "body"}};
+  EXPECT_EQ(FindingsListing(findings, {.width = 30}),
+            "warning  body: a message of\n"
+            "         several words\n"
+            "         [schema]\n"
+            "         -> and what to do\n"
+            "            about it\n");
+}
+
+TEST(Check, JsonHasNullsForNothing) {
   std::string out;
-  for (const Diagnostic& d : findings) {
-    StrAppend(out, SeverityName(d.severity), " ", FindingCodeName(d.code));
-    if (!d.path.empty()) StrAppend(out, " [", d.path, "]");
-    if (d.op >= 0) StrAppend(out, " op", d.op);
-    if (!d.blob.empty()) StrAppend(out, " ", d.blob);
-    StrAppend(out, ": ", d.message, d.remedy.empty() ? "" : " | ", d.remedy, "\n");
+  JsonWriter json(out);
+  json.BeginArray();
+  WriteFinding(json, {.code = FindingCode::kNoName, .severity = Severity::kWarning, .message = "m"}, "");
+  WriteFinding(json, {FindingCode::kSchema, Severity::kError, 3, "x", "m \"q\"", "r", "4.loop_net"}, "f.pb");
+  json.EndArray();
+  EXPECT_EQ(
+      out,
+      R"([{"severity":"warning","code":"no_name","message":"m","op":null,"blob":null,"remedy":"","net":""},)"
+      R"({"file":"f.pb","severity":"error","code":"schema","message":"m \"q\"","op":3,"blob":"x",)"
+      R"("remedy":"r","net":"4.loop_net"}])");
+}
+
+// A net in an operator in a net ... deeper than anything is entered.
+TEST(Check, StopsAtADepth) {
+  Net net = CompactNet("in x; out y; Relu(x) -> y");
+  for (int depth = 0; depth < 150; ++depth) {
+    Net outer(net.symbols);
+    Op op;
+    op.type = outer.Intern("If");
+    op.args = ArgList({MakeArg(outer.Intern("then_net"), std::make_shared<const Net>(std::move(net)))});
+    outer.ops.push_back(std::move(op));
+    net = std::move(outer);
   }
-  return out;
-}
-std::string Check(const Net& net) { return Text(CheckNet(net, {})); }
-
-TEST(Check, SoundNetHasNoFindings) {
-  EXPECT_EQ(Check(CompactNet("name n; in x w b; out y; FC(x, w, b) -> h; Relu(h) -> h; Softmax(h) -> y")),
-            "");
+  net.name = net.Intern("deep");
+  const std::vector<Diagnostic> findings = CheckNet(net, {});
+  ASSERT_EQ(findings.size(), 1u);
+  EXPECT_EQ(findings[0].code, FindingCode::kNestedTooDeep);
+  EXPECT_EQ(EffectsOf(net).reads.size(), 0u);
 }
 
-TEST(Check, ReadBeforeWritten) {
-  EXPECT_EQ(
-      Check(CompactNet("name n; in w; out z; Relu(x) -> y; Relu(w) -> x; Mul(y, x) -> z")),
-      "error read_before_write op0 x: op 0 Relu reads x@0 before anything has written it; op 1 Relu writes "
-      "x@1 later | move op 1 ahead of op 0, or list x in external_input if it comes from outside\n");
-  // Without declared inputs Caffe2 takes everything from the workspace.
-  EXPECT_EQ(
-      Check(CompactNet("name n; out x; Relu(x) -> x")),
-      "warning read_before_write op0 x: op 0 Relu updates x in place, but nothing has written it before | "
-      "list x in external_input if it comes from outside\n");
-}
-
-TEST(Check, EndsOfTheNet) {
-  EXPECT_EQ(
-      Check(CompactNet("in data dat w w; out y z; Conv(data, w) -> y; FC(y, b) -> q")),
-      "warning no_name: the net has no name; Caffe2 refuses to create it | set name (weft clone FILE --name "
-      "NAME)\n"
-      "warning repeated_external w: external_input lists w 2 times | keep one\n"
-      "error missing_output z: external_output z is written by no operator and is no external_input | remove "
-      "it from external_output\n"
-      "note unused_input dat: external_input dat is never read | remove it from external_input\n"
-      "error undeclared_input op1 b: op 1 FC reads b, which no operator writes and external_input does not "
-      "list | add it to external_input\n");
-  EXPECT_EQ(
-      Check(CompactNet("name n; FC(x, w, b) -> y")),
-      "note no_external_outputs: the net declares no external_output: whoever runs it gets nothing back | "
-      "declare what is written and never read: y\n"
-      "note no_external_inputs: the net declares no external_input, and takes 3 blobs from its workspace: x, "
-      "w, b | list them in external_input, so that a missing one is found before the run\n");
+TEST(Check, LargeNetsAreNothingSpecial) {
+  const OpSet none({});
+  for (const Net& net : {testing::ResidualNet(200000, testing::Pass::kTraining), testing::StarNet(200000),
+                         testing::LadderNet(200000), testing::InPlaceChainNet(200000)})
+    for (const Diagnostic& finding : CheckNet(net, {})) EXPECT_NE(finding.severity, Severity::kError);
+  // Each waits for the one before it, all too late: one component search, not one per operator.
+  std::string text = "name n; in x; out a0;";
+  for (int i = 0; i < 20000; ++i) StrAppend(text, "Relu(x) -> a", i, " !a", i + 1, ";");
+  EXPECT_EQ(CheckNet(CompactNet(text), {.per_code = 1}).size(), 3u);
 }
 
 }  // namespace
