@@ -232,19 +232,7 @@ bool SameSymbols(const SymbolTable& ta, std::span<const Symbol> a, const SymbolT
   return true;
 }
 
-bool SameNet(const Net& a, const Net& b) {
-  const SymbolTable& ta = *a.symbols;
-  const SymbolTable& tb = *b.symbols;
-  if (ta.Str(a.name) != tb.Str(b.name) || ta.Str(a.type) != tb.Str(b.type) ||
-      a.num_workers != b.num_workers || a.unknown != b.unknown || a.ops.size() != b.ops.size() ||
-      !SameArgs(ta, a.args, tb, b.args) || !SameSymbols(ta, a.external_inputs, tb, b.external_inputs) ||
-      !SameSymbols(ta, a.external_outputs, tb, b.external_outputs)) {
-    return false;
-  }
-  for (size_t i = 0; i < a.ops.size(); ++i)
-    if (!SameOp(ta, a.ops[i], tb, b.ops[i])) return false;
-  return true;
-}
+bool SameDeviceOption(const DevicePtr& a, const DevicePtr& b) { return a == b || (a && b && *a == *b); }
 
 bool SameNetPtr(const NetPtr& a, const NetPtr& b) { return a == b || (a && b && SameNet(*a, *b)); }
 
@@ -283,8 +271,7 @@ bool SameArgs(const SymbolTable& table_a, const ArgList& a, const SymbolTable& t
 }
 
 bool SameOp(const SymbolTable& table_a, const Op& a, const SymbolTable& table_b, const Op& b) {
-  const bool same_device = a.device == b.device || (a.device && b.device && *a.device == *b.device);
-  return same_device && table_a.Str(a.type) == table_b.Str(b.type) &&
+  return SameDeviceOption(a.device, b.device) && table_a.Str(a.type) == table_b.Str(b.type) &&
          table_a.Str(a.name) == table_b.Str(b.name) && table_a.Str(a.engine) == table_b.Str(b.engine) &&
          a.is_gradient_op.value_or(false) == b.is_gradient_op.value_or(false) &&
          table_a.Str(a.debug_info) == table_b.Str(b.debug_info) &&
@@ -293,6 +280,21 @@ bool SameOp(const SymbolTable& table_a, const Op& a, const SymbolTable& table_b,
          SameSymbols(table_a, a.outputs, table_b, b.outputs) &&
          SameSymbols(table_a, a.control_inputs, table_b, b.control_inputs) &&
          SameArgs(table_a, a.args, table_b, b.args);
+}
+
+bool SameNet(const Net& a, const Net& b) {
+  const SymbolTable& ta = *a.symbols;
+  const SymbolTable& tb = *b.symbols;
+  if (ta.Str(a.name) != tb.Str(b.name) || ta.Str(a.type) != tb.Str(b.type) ||
+      a.num_workers != b.num_workers || !SameDeviceOption(a.device, b.device) || a.unknown != b.unknown ||
+      a.ops.size() != b.ops.size() || !SameArgs(ta, a.args, tb, b.args) ||
+      !SameSymbols(ta, a.external_inputs, tb, b.external_inputs) ||
+      !SameSymbols(ta, a.external_outputs, tb, b.external_outputs)) {
+    return false;
+  }
+  for (size_t i = 0; i < a.ops.size(); ++i)
+    if (!SameOp(ta, a.ops[i], tb, b.ops[i])) return false;
+  return true;
 }
 
 }  // namespace weft

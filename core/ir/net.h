@@ -168,4 +168,7 @@ bool SameArgs(const SymbolTable& table_a, const ArgList& a, const SymbolTable& t
 /// Same operator: every field, arguments in any order.
 bool SameOp(const SymbolTable& table_a, const Op& a, const SymbolTable& table_b, const Op& b);
 
+/// Same net: every field, operators in order, arguments in any.
+bool SameNet(const Net& a, const Net& b);
+
 }  // namespace weft
