@@ -66,6 +66,7 @@ constexpr Command kCommands[] = {
     {"print", Print},
     {"check", Check},
     {"convert", Convert},
+    {"grad", Grad},
 };
 
 }  // namespace

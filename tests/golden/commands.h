@@ -13,4 +13,7 @@ namespace weft::golden {
 
 std::span<const Command> Commands();
 
+// Commands with a file of their own.
+Result<std::string> Grad(Words& words, std::span<const std::string> inputs);
+
 }  // namespace weft::golden

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/check.h"
 #include "core/base/str.h"
+#include "core/grad/gradient.h"
 
 namespace weft::testing {
 namespace {
@@ -34,7 +36,6 @@ class Builder {
   }
   Symbol Grad(Symbol blob) { return Name(StrCat(net_.Str(blob), "_grad")); }
   std::string_view Str(Symbol blob) const { return net_.Str(blob); }
-  const std::vector<Symbol>& weights() const { return weights_; }
   Arg Int(std::string_view name, int64_t value) { return MakeArg(Name(name), value); }
 
   void Add(std::string_view type, BlobList inputs, BlobList outputs, const ArgList& args = {}) {
@@ -47,6 +48,19 @@ class Builder {
   void AddGradient(std::string_view type, BlobList inputs, BlobList outputs, const ArgList& args = {}) {
     Add(type, std::move(inputs), std::move(outputs), args);
     net_.ops.back().is_gradient_op = true;
+  }
+  /// The planner's backward pass from `loss`.
+  void AddBackward(Symbol loss) {
+    const Result<Backward> backward = PlanGradients(net_, StandardOps(), {.losses = {{loss, {}}}});
+    WEFT_CHECK(backward.has_value());
+    net_ = AppendBackward(net_, *backward);
+  }
+  /// w -= rate * gradient, for every weight.
+  void AddSgd(const ArgList& rate_args) {
+    const Symbol iter = Input("ITER"), one = Input("ONE"), rate = Name("LR");
+    Add("Iter", {iter}, {iter});
+    Add("LearningRate", {iter}, {rate}, rate_args);
+    for (Symbol weight : weights_) Add("WeightedSum", {weight, one, Grad(weight), rate}, {weight});
   }
 
  private:
@@ -151,10 +165,7 @@ Net ResidualNet(size_t ops, Pass pass) {
     block.a.Backward(b, args, b.Grad(middle), part);
     b.AddGradient("Sum", {sum_grad, part}, {b.Grad(input)});
   }
-  const Symbol iter = b.Input("iter"), one = b.Input("ONE"), rate = b.Name("LR");
-  b.Add("Iter", {iter}, {iter});
-  b.Add("LearningRate", {iter}, {rate}, args.update);
-  for (Symbol weight : b.weights()) b.Add("WeightedSum", {weight, one, b.Grad(weight), rate}, {weight});
+  b.AddSgd(args.update);
   return b.Finish(loss);
 }
 
@@ -203,10 +214,11 @@ Net LadderNet(size_t ops) {
   return b.Finish(x);
 }
 
-Net LeNet() {
-  Builder b("lenet");
-  const ArgList conv({b.Int("kernel", 5), b.Int("stride", 1), b.Int("pad", 0)});
-  const ArgList pool({b.Int("kernel", 2), b.Int("stride", 2)});
+Net LeNet(Pass pass) {
+  const bool training = pass == Pass::kTraining;
+  Builder b(training ? "lenet_train" : "lenet");
+  const Arg order = MakeArg(b.Name("order"), std::string("NCHW"));
+  const ArgList conv({b.Int("kernel", 5), order}), pool({b.Int("kernel", 2), b.Int("stride", 2), order});
   Symbol x = b.Input("data");
   const Symbol label = b.Input("label");
   for (const char* number : {"1", "2"}) {
@@ -216,8 +228,8 @@ Net LeNet() {
     b.Add("MaxPool", {y}, {pooled}, pool);
     x = pooled;
   }
-  const Symbol fc3 = b.Name("fc3"), pred = b.Name("pred"), softmax = b.Name("softmax"), xent = b.Name("xent"),
-               loss = b.Name("loss");
+  const Symbol fc3 = b.Name("fc3"), pred = b.Name("pred"), softmax = b.Name("softmax");
+  const Symbol xent = b.Name("xent"), loss = b.Name("loss");
   const Symbol fc3_w = b.Weight("fc3_w"), fc3_b = b.Weight("fc3_b");
   b.Add("FC", {x, fc3_w, fc3_b}, {fc3});
   b.Add("Relu", {fc3}, {fc3});
@@ -226,6 +238,12 @@ Net LeNet() {
   b.Add("Softmax", {pred}, {softmax});
   b.Add("LabelCrossEntropy", {softmax, label}, {xent});
   b.Add("AveragedLoss", {xent}, {loss});
+  if (!training) return b.Finish(loss);
+
+  b.AddBackward(loss);
+  const ArgList rate_args({MakeArg(b.Name("base_lr"), -0.1f), MakeArg(b.Name("policy"), std::string("step")),
+                           b.Int("stepsize", 1), MakeArg(b.Name("gamma"), 0.999f)});
+  b.AddSgd(rate_args);
   return b.Finish(loss);
 }
 

@@ -32,7 +32,7 @@ Net StarNet(size_t ops);
 Net LadderNet(size_t ops);
 
 /// LeNet on 28x28 grey images, as the Caffe2 tutorial builds it: reads "data", "label" and eight parameters;
-/// its output is "loss".
-Net LeNet();
+/// its output is "loss". The training net has the planner's backward pass and the tutorial's SGD.
+Net LeNet(Pass pass = Pass::kForward);
 
 }  // namespace weft::testing

@@ -32,6 +32,7 @@ TEST(GenerateNets, AreSoundAndOfTheSizeAskedFor) {
     }
   }
   ExpectSound(LeNet());
+  ExpectSound(LeNet(Pass::kTraining));
 }
 
 TEST(GenerateNets, TrainingUpdatesEveryWeightOnce) {
