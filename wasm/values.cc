@@ -8,18 +8,6 @@ namespace {
 /// An id as JavaScript sees it: -1 for none.
 val Id(uint32_t id) { return id == kNone ? val(-1) : val(id); }
 
-std::string_view SeverityName(Severity severity) {
-  switch (severity) {
-    case Severity::kNote:
-      return "note";
-    case Severity::kWarning:
-      return "warning";
-    case Severity::kError:
-      return "error";
-  }
-  return "note";
-}
-
 std::string_view RoleName(Role role) {
   switch (role) {
     case Role::kForward:
@@ -56,6 +44,17 @@ std::string Utf8(std::string_view text) {
     }
   }
   return out;
+}
+
+/// The length in UTF-16 of what Utf8() makes of `text`.
+int32_t Utf16Length(std::string_view text) {
+  int32_t length = 0;
+  for (const char c : Utf8(text)) {
+    const unsigned char byte = static_cast<unsigned char>(c);
+    length += (byte & 0xC0) != 0x80 ? 1 : 0;
+    length += byte >= 0xF0 ? 1 : 0;
+  }
+  return length;
 }
 
 val Text(std::string_view text) { return val(Utf8(text)); }
@@ -232,11 +231,13 @@ val ToValue(const BlobDetails& details) {
   return out;
 }
 
-val ToValue(const Finding& finding) {
+val ToValue(const Diagnostic& finding) {
   val out = val::object();
   out.set("severity", Text(SeverityName(finding.severity)));
-  out.set("code", Text(finding.code));
+  out.set("code", Text(FindingCodeName(finding.code)));
   out.set("message", Text(finding.message));
+  out.set("remedy", Text(finding.remedy));
+  out.set("path", Text(finding.path));
   out.set("op", finding.op);
   out.set("blob", Text(finding.blob));
   return out;
@@ -246,6 +247,23 @@ val ToValue(const ListingLine& line) {
   val out = val::object();
   out.set("op", line.op);
   out.set("text", Text(line.text));
+  // Four numbers a piece, places counted as JavaScript counts them.
+  std::vector<int32_t> spans;
+  spans.reserve(line.pieces.size() * 4);
+  uint32_t byte = 0;
+  int32_t unit = 0;
+  const auto advance = [&](uint32_t to) {
+    unit += Utf16Length(std::string_view(line.text).substr(byte, to - byte));
+    byte = to;
+    return unit;
+  };
+  for (const ListingPiece& piece : line.pieces) {
+    spans.push_back(advance(piece.begin));
+    spans.push_back(advance(piece.end));
+    spans.push_back(static_cast<int32_t>(piece.text_class));
+    spans.push_back(piece.value == kNoValue ? -1 : static_cast<int32_t>(piece.value));
+  }
+  out.set("spans", ToValue(spans));
   return out;
 }
 

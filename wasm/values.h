@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/check/diagnostic.h"
 #include "inspector/session.h"
 
 namespace weft::wasm {
@@ -36,7 +37,7 @@ val ToValue(const ArgInfo& arg);
 val ToValue(const OpDetails& details);
 val ToValue(const BlobVersion& version);
 val ToValue(const BlobDetails& details);
-val ToValue(const Finding& finding);
+val ToValue(const Diagnostic& finding);
 val ToValue(const ListingLine& line);
 inline val ToValue(const std::vector<uint32_t>& ids) { return Copy(std::span<const uint32_t>(ids)); }
 inline val ToValue(const std::vector<int32_t>& ids) { return Copy(std::span<const int32_t>(ids)); }

@@ -73,9 +73,13 @@ export interface BlobDetails {
   blob: BlobId; name: string; externalInput: boolean; externalOutput: boolean; param: boolean; gradient: string;
   versions: BlobVersion[];
 }
-export interface Finding { severity: 'note' | 'warning' | 'error'; code: string; message: string; op: OpId; blob: string }
+/** `remedy` may be empty; `path` says which net: '' this one, '4.loop_net/0.then_net' one inside it. */
+export interface Finding {
+  severity: 'note' | 'warning' | 'error'; code: string; message: string; remedy: string; path: string; op: OpId; blob: string;
+}
 /** `spans` holds four numbers a piece: where it starts and ends in `text` (UTF-16), its TextClass, its value or -1. */
-export interface ListingLine { op: OpId; text: string; spans: Int32Array }
+export interface ListingLine { op: OpId; // -1: a line about no operator
+  text: string; spans: Int32Array }
 export type TextClass =
   | 'plain' | 'heading' | 'label' | 'index' | 'type' | 'gradientType' | 'input' | 'output' | 'version' | 'argument'
   | 'number' | 'string' | 'device' | 'muted'; // in this order, from 0

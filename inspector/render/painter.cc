@@ -210,7 +210,8 @@ void Painter::PaintBandTitles() {
     const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)),
                 h = L(static_cast<float>(band.h));
     if (x > width_ || y > height_ || x + w < 0 || y + h < height || w < 3 * size) continue;
-    const float top = std::max(y, 0.0f);
+    // The band's own space for it, which from afar is less high than the words: then above the band.
+    const float top = std::max(y + std::min(L(26), height) - height, 0.0f);
     const Color color = RoleColor(static_cast<Role>(band.role));
     quads_.Fill(x, top, w, height, Mix(T(ThemeColor::kPaper), color, 0.05f));
     quads_.Fill(x, top + height - ratio_, w, ratio_, WithAlpha(color, 0.35f));

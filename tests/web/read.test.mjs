@@ -34,7 +34,7 @@ op { input: "x" input: "w" output: "h" type: "Conv" engine: "CUDNN"
      device_option { device_type: 1 device_id: 1 } control_input: "x" }
 op { input: "h" output: "x" type: "Scale" arg { name: "scale" f: 0.5 } }
 op { input: "x" input: "h" output: "y" type: "Add" is_gradient_op: true debug_info: "here" }
-op { input: "y" output: "z" type: "Rleu" }
+op { input: "y" output: "z" type: "Reluu" }
 `);
 
 test('an op shows every field, its arguments with types and defaults, and who it deals with', async () => {
@@ -65,10 +65,10 @@ test('an op shows every field, its arguments with types and defaults, and who it
 
 test('an unknown operator says so and what may have been meant', async () => {
   await select(4);
-  assert.match(await details(), /Not an operator that Weft knows[^]*Relu/);
+  assert.match(await details(), /Not an operator that Weft knows[^]*mean Relu/);
   await page.waitForFunction(() => window.weft.app.state.view.findings.length > 0);
   await page.click('[data-tab=findings]');
-  const finding = page.locator('.findings li', { hasText: /Rleu/ }).first();
+  const finding = page.locator('.findings li', { hasText: /Reluu/ }).first();
   await finding.locator('button').click();
   await page.waitForFunction(() => window.weft.app.state.selection?.op === 4);
   await shotBoth(page, 'findings');

@@ -12,8 +12,8 @@ import { tmpdir } from 'node:os';
 import { basename, extname, join, resolve } from 'node:path';
 
 export const root = resolve(import.meta.dirname, '../..');
-export const built = process.env.WEFT_WEB ?? join(root, 'build/web');
-export const shots = process.env.WEFT_SHOTS ?? join(root, 'build/web-shots');
+export const built = resolve(process.env.WEFT_WEB ?? join(root, 'build/web'));
+export const shots = resolve(process.env.WEFT_SHOTS ?? join(root, 'build/web-shots'));
 export const models = join(root, 'tests/data/models');
 const { chromium } = createRequire(join(root, 'web/package.json'))('playwright-core');
 
@@ -67,7 +67,7 @@ export async function launch({ width = 1440, height = 900, scale = 1, dark = fal
 /** Opens the page and waits until its parts are there. */
 export async function openPage(page, url) {
   await page.goto(url);
-  await page.waitForFunction(() => window.weft !== undefined);
+  await page.waitForFunction(() => window.weft !== undefined && document.fonts.status === 'loaded');
 }
 
 /** Drops files as a person does: bytes are handed over first, the drop event comes with them. */

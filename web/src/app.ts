@@ -140,7 +140,7 @@ export class App {
     const again = options.mode !== undefined && options.mode !== view.options.mode;
     const before = view.options;
     view.options = { ...view.options, ...options };
-    if (again) delete view.options.expanded;
+    if (again || options.expandAll) delete view.options.expanded;
     if (!(await this.build(view, { fresh: again, refit: options.horizontal !== undefined || options.bands !== undefined }))) view.options = before;
   }
 
@@ -215,7 +215,7 @@ export class App {
   async toggleScope(scope: number, all = false): Promise<void> {
     const { view } = this.state;
     if (!view) return;
-    const expanded = new Set(view.expanded);
+    const expanded = new Set(view.options.expandAll ? await this.scopesBelow(view, 0) : view.expanded);
     const opening = !expanded.has(scope);
     if (opening) {
       expanded.add(scope);
@@ -229,7 +229,11 @@ export class App {
   }
   async expandAll(): Promise<void> {
     const { view } = this.state;
-    if (view) await this.setExpanded(view, new Set(await this.scopesBelow(view, 0)), null, true);
+    if (!view) return;
+    const before = view.options;
+    view.options = { ...view.options, expandAll: true };
+    delete view.options.expanded;
+    if (!(await this.build(view, { refit: true }))) view.options = before;
   }
   async collapseAll(): Promise<void> {
     const { view } = this.state;
@@ -238,7 +242,7 @@ export class App {
   private async setExpanded(view: NetView, expanded: Set<number>, anchor: Anchor | null, refit = false): Promise<void> {
     const before = view.expanded, options = view.options;
     view.expanded = expanded;
-    view.options = { ...view.options, expanded: [...expanded] };
+    view.options = { ...view.options, expanded: [...expanded], expandAll: false };
     if (!(await this.build(view, { anchor, refit }))) {
       view.expanded = before;
       view.options = options;
@@ -288,6 +292,10 @@ export class App {
     if (!net || net.parent < 0) return;
     await this.show(net.parent);
     await this.selectOp(net.parentOp, { reveal: true });
+  }
+  isExpanded(scope: number): boolean {
+    const { view } = this.state;
+    return !!view && (view.options.expandAll === true || view.expanded.has(scope));
   }
   /** From the outermost net to the current one. */
   path(): NetInfo[] {

@@ -175,7 +175,7 @@ export class Details {
 
   private scope(scope: ScopeInfo): Node[] {
     const { app } = this;
-    const open = app.state.view?.expanded.has(scope.id) ?? false;
+    const open = app.isExpanded(scope.id);
     return [
       h('div.kind', h('span', scope.synthetic ? 'Stretch of operators' : 'Scope'), h('span.fainter', scope.repeats > 1 ? `one of ${scope.repeats} alike` : '')),
       h('h2', scope.label || 'the whole net'),

@@ -30,7 +30,7 @@ export class Listing {
     app.on(['net'], () => this.reset());
     app.on(['selection'], () => {
       const op = app.selectedOp();
-      if (op >= 0 && !this.element.contains(document.activeElement)) this.list.reveal(op);
+      if (op >= 0 && !this.element.contains(document.activeElement)) void this.reveal(op);
       this.list.update();
     });
     app.on(['found'], () => {
@@ -46,13 +46,18 @@ export class Listing {
       this.element.scrollTop = 0;
     }
     this.net = view?.net.id ?? -1;
-    this.list.setCount(view?.net.numOps ?? 0);
+    this.list.setCount(view?.lines ?? 0);
   }
 
-  private line(op: number): ListingLine | null {
-    const chunk = Math.floor(op / CHUNK);
+  private async reveal(op: number): Promise<void> {
+    const line = await this.app.engine.ask('lineOf', this.net, op);
+    if (this.app.selectedOp() === op) this.list.reveal(line);
+  }
+
+  private line(at: number): ListingLine | null {
+    const chunk = Math.floor(at / CHUNK);
     const have = this.chunks.get(chunk);
-    if (have) return have[op % CHUNK] ?? null;
+    if (have) return have[at % CHUNK] ?? null;
     if (have === undefined) void this.load(chunk);
     return null;
   }
@@ -82,13 +87,17 @@ export class Listing {
       for (const op of version ? [version.writer, ...version.readers] : []) near.add(op);
     }
     return Array.from({ length: count }, (_, i) => {
-      const op = first + i;
-      const row = h('div.line', { 'data-op': op }, h('span.n', op));
+      const line = this.line(first + i);
+      const op = line?.op ?? -1;
+      const row = op >= 0 ? h('div.line', { 'data-op': op }, h('span.n', op)) : h('div.line', h('span.n'));
+      if (op < 0) {
+        if (line) row.append(h('span', pieces(line, lit)));
+        return row;
+      }
       if (op === selected) row.classList.add('selected');
       if (near.has(op)) row.classList.add('near');
       if (this.matches.has(op)) row.classList.add('match');
-      const line = this.line(op);
-      if (line) row.append(...pieces(line, lit));
+      if (line) row.append(h('span', pieces(line, lit)));
       return row;
     });
   }
@@ -105,8 +114,12 @@ export class Listing {
 /** A line's text as styled pieces; blobs carry the value that they name. */
 export function pieces({ text, spans }: ListingLine, lit: number): Node[] {
   const out: Node[] = [];
+  let end = 0; // what no piece covers is plain
   for (let i = 0; i + 3 < spans.length; i += 4) {
-    const part = text.slice(spans[i], spans[i + 1]);
+    const from = spans[i] ?? 0;
+    if (from > end) out.push(document.createTextNode(text.slice(end, from)));
+    end = spans[i + 1] ?? from;
+    const part = text.slice(from, end);
     const name = classes[spans[i + 2] ?? 0] ?? '';
     const value = spans[i + 3] ?? -1;
     if (!name) out.push(document.createTextNode(part));
@@ -117,5 +130,6 @@ export function pieces({ text, spans }: ListingLine, lit: number): Node[] {
       out.push(span);
     }
   }
+  if (end < text.length) out.push(document.createTextNode(text.slice(end)));
   return out;
 }

@@ -11,7 +11,7 @@ import { Commands } from './commands.ts';
 import { Details } from './details.ts';
 import { openHelp, openPalette } from './dialogs.ts';
 import { bytes as sizeOf, count, digits, h, icon } from './dom.ts';
-import { Engine } from './engine.ts';
+import { Engine, WeftError } from './engine.ts';
 import type { Example } from './examples.ts';
 import { acceptDrops, chooseFiles, fetchFile, readFiles, urlInFragment } from './files.ts';
 import { Listing } from './listing.ts';
@@ -30,6 +30,8 @@ const commands = new Commands();
 
 async function begin(): Promise<void> {
   document.body.append(viewElement);
+  // All faces now, not when their first letter is set: later the network may be gone.
+  for (const font of ['400 12px Inter', '600 12px Inter', '400 12px "JetBrains Mono"']) void document.fonts.load(font);
   const engineBytes = loadBytes('weft.wasm');
   const [worker, renderBytes] = await Promise.all([makeWorker('worker.js'), loadBytes('render.wasm')]);
   const engine = new Engine(worker, engineBytes, (message) => problem({ title: 'The engine stopped', text: `${message}\nReload the page to go on.` }));
@@ -345,6 +347,11 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'palette', group: 'Page', name: 'Choose a command', keys: ['Ctrl+Shift+P'], run: () => openPalette(commands) },
     { id: 'help', group: 'Page', name: 'Show the keys', keys: ['?'], run: () => openHelp(commands) },
   );
+  addEventListener('unhandledrejection', (event) => {
+    if (!(event.reason instanceof WeftError)) return;
+    event.preventDefault();
+    if (!event.reason.cancelled) problem({ title: 'That did not work', text: event.reason.message });
+  });
   addEventListener('keydown', (event) => {
     if (!document.querySelector('dialog[open], .menu')) commands.press(event);
   });

@@ -55,10 +55,10 @@ export function findingsPanel(app: App): HTMLElement {
     element.replaceChildren(
       h('ul.findings', ...shown.map(({ finding }) =>
         h('li.' + finding.severity, h('button', { onclick: () => {
-          if (finding.op >= 0) void app.selectOp(finding.op, { reveal: true });
+          if (finding.op >= 0 && !finding.path) void app.selectOp(finding.op, { reveal: true });
           else if (finding.blob) void app.selectBlobNamed(finding.blob, undefined, { reveal: true }).catch(() => {});
         } }, h('span.mark', { title: finding.severity }, severityMark(finding.severity)),
-          h('span', h('b', finding.code.replaceAll('_', ' ')), finding.op >= 0 ? h('span.fainter', `  operator ${finding.op}`) : null, h('p', finding.message)))))),
+          h('span', h('b', finding.code.replaceAll('_', ' ')), finding.op >= 0 ? h('span.fainter', `  operator ${finding.op}${finding.path ? ` of ${finding.path}` : ''}`) : null, h('p', finding.message, finding.remedy ? h('span.remedy', ' ', finding.remedy) : null)))))),
       ...(sorted.length > shown.length ? [h('p.nothing', `and ${digits(sorted.length - shown.length)} more`)] : []),
     );
   });

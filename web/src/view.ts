@@ -99,13 +99,17 @@ export class View {
     this.resize();
     const all = this.render.bounds();
     if (this.fitScale(all) >= 0.55) return this.fit(all, false);
-    const rect = this.render.focus();
-    const map = this.render.minimapWidth();
-    const scale = Math.min(Math.max(this.fitScale(rect), 0.6), 1);
-    const room = this.width - map - 48;
-    const x = rect.w * scale > room ? rect.x + (this.width / 2 - 24) / scale : rect.x + rect.w / 2 + map / 2 / scale;
-    const y = rect.h * scale > this.height - 48 ? rect.y + (this.height / 2 - 24) / scale : rect.y + rect.h / 2;
-    this.fly({ x, y, scale }, false);
+    const map = this.render.minimapWidth(), margin = 24;
+    const room = this.width - map - 2 * margin;
+    const focus = this.render.focus();
+    const scale = Math.min(Math.max(room / Math.max(all.w, 1), Math.min(this.fitScale(focus), 1), 0.72), 1);
+    // As much of the whole width as fits, else where to begin, else the first operator.
+    const first = this.render.opRect(0);
+    const centre = all.w * scale <= room ? all : focus.w * scale <= room ? focus : first ?? focus;
+    const left = centre.x + centre.w / 2 - room / 2 / scale;
+    const x = Math.min(Math.max(left, all.x), all.w * scale <= room ? left : all.x + all.w - room / scale);
+    const top = first && (first.y - focus.y) * scale > this.height - 100 ? first.y - 100 : focus.y;
+    this.fly({ x: (centre === all ? left : x) + (this.width / 2 - margin) / scale, y: top + (this.height / 2 - margin) / scale, scale }, false);
   }
   /** Moves as little as it can so that `rect` is seen, at a readable size. */
   reveal(rect: Rectangle, zoom = true): void {
