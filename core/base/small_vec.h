@@ -105,7 +105,8 @@ class SmallVec {
       capacity_ = other.capacity_;
       other.capacity_ = N;
     } else {
-      std::memcpy(inline_, other.inline_, sizeof(inline_));
+      // All of it when that is a few words: quicker than counting.
+      std::memcpy(inline_, other.inline_, sizeof(inline_) <= 32 ? sizeof(inline_) : size_ * sizeof(T));
     }
     other.size_ = 0;
   }

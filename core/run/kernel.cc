@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/kernel.h"
+
+#include <algorithm>
+
+namespace weft {
+
+namespace {
+
+bool Accepts(char letter, DataType type) {
+  switch (letter) {
+    case 'f':
+      return type == DataType::kFloat;
+    case 'd':
+      return type == DataType::kDouble;
+    case 'h':
+      return type == DataType::kFloat16;
+    case 'i':
+      return type == DataType::kInt32;
+    case 'l':
+      return type == DataType::kInt64;
+    case 'u':
+      return type == DataType::kUint8;
+    case 'c':
+      return type == DataType::kInt8;
+    case 'b':
+      return type == DataType::kBool;
+    case 's':
+      return type == DataType::kString;
+    case 'I':
+      return type == DataType::kInt32 || type == DataType::kInt64;
+    case 'F':
+      return type == DataType::kFloat || type == DataType::kDouble;
+    case 'R':
+      return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16;
+    case 'N':
+      return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kInt32 ||
+             type == DataType::kInt64;
+    case '*':
+      return type != DataType::kUndefined;
+    case '?':
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::string_view LetterName(char letter) {
+  switch (letter) {
+    case 'f':
+      return "float";
+    case 'd':
+      return "double";
+    case 'h':
+      return "float16";
+    case 'i':
+      return "int32";
+    case 'l':
+      return "int64";
+    case 'u':
+      return "uint8";
+    case 'c':
+      return "int8";
+    case 'b':
+      return "bool";
+    case 's':
+      return "string";
+    case 'I':
+      return "int32 or int64";
+    case 'F':
+      return "float or double";
+    case 'R':
+      return "float, double or float16";
+    case 'N':
+      return "float, double, int32 or int64";
+    default:
+      return "a tensor";
+  }
+}
+
+char Letter(const KernelRow& row, size_t input) {
+  if (row.inputs.empty()) return '*';
+  return row.inputs[std::min(input, row.inputs.size() - 1)];
+}
+
+}  // namespace
+
+KernelSet::KernelSet(std::span<const KernelFamily> families) {
+  for (const KernelFamily& family : families)
+    for (const KernelRow& row : family) sorted_.push_back(&row);
+  std::stable_sort(sorted_.begin(), sorted_.end(),
+                   [](const KernelRow* a, const KernelRow* b) { return a->type < b->type; });
+  // Of several rows for one type the last stands.
+  size_t kept = 0;
+  for (size_t i = 0; i < sorted_.size(); ++i)
+    if (i + 1 == sorted_.size() || sorted_[i + 1]->type != sorted_[i]->type) sorted_[kept++] = sorted_[i];
+  sorted_.resize(kept);
+}
+
+const KernelRow* KernelSet::Find(std::string_view type) const {
+  const auto at = std::lower_bound(sorted_.begin(), sorted_.end(), type,
+                                   [](const KernelRow* row, std::string_view t) { return row->type < t; });
+  return at != sorted_.end() && (*at)->type == type ? *at : nullptr;
+}
+
+Result<void> KernelContext::Bind(const KernelRow& row) {
+  row_ = &row;
+  for (Symbol name : op_.inputs) {
+    Blob* blob = workspace_.FindBlob(Str(name));
+    if (!blob)
+      return Error{ErrorCode::kNotFound,
+                   StrCat("op ", Str(op_.type), ": Encountered a non-existing input blob: ", Str(name)), -1,
+                   std::string(Str(name))};
+    inputs_.push_back(blob);
+  }
+  for (Symbol name : op_.outputs) outputs_.push_back(&workspace_.CreateBlob(Str(name)));
+  if (row.prepare) return row.prepare(*this);
+  return {};
+}
+
+Result<void> KernelContext::BeforeRun() {
+  in_.clear();
+  copies_.clear();
+  copies_.reserve(inputs_.size());
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const char letter = Letter(*row_, i);
+    if (letter == 'B') {
+      in_.push_back(inputs_[i]->Get<Tensor>());
+      continue;
+    }
+    const Tensor* tensor = inputs_[i]->Get<Tensor>();
+    if (!tensor)
+      return Error{ErrorCode::kInvalidArgument,
+                   StrCat("input ", i, " (", InName(i), "): blob holds ", inputs_[i]->type_name(),
+                          ", expected a Tensor"),
+                   -1, std::string(InName(i))};
+    if (!Accepts(letter, tensor->type()))
+      return Error{ErrorCode::kInvalidArgument,
+                   tensor->has_type()
+                       ? StrCat("input ", i, " (", InName(i), ") has type ", DataTypeName(tensor->type()),
+                                ", expected ", LetterName(letter))
+                       : StrCat("input ", i, " (", InName(i), ") was never written"),
+                   -1, std::string(InName(i))};
+    if (!(row_->flags & kInPlace)) {
+      for (Blob* output : outputs_) {
+        const Tensor* out = output->Get<Tensor>();
+        if (!out || (out != tensor && !out->SharesBuffer(*tensor))) continue;
+        copies_.push_back(tensor->Clone());
+        tensor = &copies_.back();
+        break;
+      }
+    }
+    in_.push_back(tensor);
+  }
+  return {};
+}
+
+Result<void> KernelContext::Allocate(size_t i, DataType type, std::span<const int64_t> dims) {
+  const int64_t count = NumElements(dims);
+  if (count < 0 || count > run().element_limit || !Out(i).Allocate(type, dims))
+    return Error{count < 0 ? ErrorCode::kInvalidArgument : ErrorCode::kLimit,
+                 StrCat("output ", i, " (", OutName(i), ") cannot have dimensions ", DimsToString(dims)), -1,
+                 std::string(OutName(i))};
+  return {};
+}
+
+Result<void> KernelContext::CopyOut(size_t i, const Tensor& from) {
+  Tensor& out = Out(i);
+  if (&out == &from) return {};
+  if (!from.has_type()) {
+    out = from;
+    return {};
+  }
+  WEFT_TRY_VOID(Allocate(i, from.type(), from.dims()));
+  if (out.raw() == from.raw()) return {};
+  if (from.type() == DataType::kString) {
+    std::copy(from.data<std::string>(), from.data<std::string>() + from.numel(),
+              out.mutable_data<std::string>());
+  } else if (from.numel() > 0) {
+    std::memmove(out.mutable_raw(), from.raw(), from.nbytes());
+  }
+  return {};
+}
+
+RandomGenerator& KernelContext::random() {
+  if (!random_) {
+    uint32_t seed;
+    if (op_.device && op_.device->random_seed) {
+      seed = *op_.device->random_seed;
+    } else {
+      // Spread, so that neighbouring operators do not get neighbouring seeds.
+      uint64_t mixed = (run().seed + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u + ++run().unseeded;
+      mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+      seed = static_cast<uint32_t>(mixed >> 32);
+    }
+    random_ = std::make_unique<RandomGenerator>(seed);
+  }
+  return *random_;
+}
+
+}  // namespace weft

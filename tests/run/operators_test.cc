@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reference kernels against what real Caffe2 computed (tests/data/caffe2/operators.jsonl). Prints, per
+// operator type, how many rows agree, differ for a listed reason, or are not supported; a row that differs
+// for no listed reason fails.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "core/base/str.h"
+#include "core/kernels/families.h"
+#include "core/ops/op_set.h"
+#include "core/run/interpreter.h"
+#include "tests/run/arrays.h"
+
+namespace weft::test {
+namespace {
+
+// Chains of exponentials and logarithms, and long sums: 1e-3.
+bool IsLoose(const std::string& type) {
+  static const std::set<std::string> loose = {};
+  return loose.contains(type);
+}
+
+// Values come from a generator that was not seeded: only types, shapes and ranges can agree.
+bool IsRandom(const std::string& type) {
+  static const std::set<std::string> random = {"GaussianFill",   "MSRAFill",   "UniformFill",
+                                               "UniformIntFill", "XavierFill", "UniqueUniformFill"};
+  return random.contains(type);
+}
+
+// Rows and types where Weft means to differ: by id or by type.
+struct Reason {
+  std::string_view id_or_type, reason;
+};
+constexpr Reason kReasons[] = {
+    {"", ""},
+};
+
+const Reason* FindReason(const std::string& id, const std::string& type) {
+  for (const Reason& reason : kReasons)
+    if (reason.id_or_type == id || reason.id_or_type == type) return &reason;
+  return nullptr;
+}
+
+struct Tally {
+  int rows = 0, agree = 0, reasons = 0, unsupported = 0;
+};
+
+// "" when the row agrees.
+std::string RunRow(const Json& row, bool& unsupported) {
+  const std::string type = row.at("type");
+  RunContext context;
+  context.kernels = &ReferenceKernels();
+  context.ops = &StandardOps();
+  Workspace workspace(context);
+  for (const auto& [name, array] : row.at("inputs").items()) workspace.Feed(name, TensorFromJson(array));
+  const Net net = NetFromText(row.at("net").get<std::string>());
+  for (const Op& op : net.ops) {
+    if (ReferenceKernels().Find(net.Str(op.type))) continue;
+    unsupported = true;
+    return StrCat("no kernel for ", net.Str(op.type));
+  }
+  const Result<void> ran = workspace.RunNetOnce(net);
+  if (row.contains("error"))
+    return ran ? StrCat("expected the error ", row.at("error").get<std::string>()) : "";
+  if (!ran) return StrCat("error: ", ran.error().message);
+  const double tolerance = IsLoose(type) ? 1e-3 : 1e-4;
+  for (const auto& [name, array] : row.at("outputs").items()) {
+    const Tensor* found = workspace.FindTensor(name);
+    if (!found) return StrCat(name, " is not a tensor");
+    const Tensor expected = TensorFromJson(array);
+    if (IsRandom(type)) {
+      if (found->type() != expected.type() || DimsToString(found->dims()) != DimsToString(expected.dims()))
+        return StrCat(name, " differs in type or shape");
+      continue;
+    }
+    const std::string difference = Difference(*found, expected, tolerance, tolerance);
+    if (!difference.empty()) return StrCat(name, ": ", difference);
+  }
+  return "";
+}
+
+TEST(Operators, AgreeWithCaffe2) {
+  std::map<std::string, Tally> types;
+  for (const Json& row : ReadJsonl("caffe2/operators.jsonl")) {
+    const std::string type = row.at("type"), id = row.at("id");
+    Tally& tally = types[type];
+    ++tally.rows;
+    bool unsupported = false;
+    const std::string difference = RunRow(row, unsupported);
+    const Reason* reason = FindReason(id, type);
+    if (difference.empty()) {
+      ++tally.agree;
+      EXPECT_FALSE(reason && reason->id_or_type == id) << id << " agrees, but is listed: " << reason->reason;
+    } else if (reason) {
+      ++tally.reasons;
+    } else if (unsupported) {
+      ++tally.unsupported;
+    } else {
+      ADD_FAILURE() << type << " " << id << ": " << difference;
+    }
+  }
+  Tally all;
+  int full = 0;
+  for (const auto& [type, tally] : types) {
+    all.rows += tally.rows;
+    all.agree += tally.agree;
+    all.reasons += tally.reasons;
+    all.unsupported += tally.unsupported;
+    full += tally.agree == tally.rows;
+    std::string line = StrCat(type, ": ", tally.agree, " of ", tally.rows, " agree");
+    if (tally.reasons) StrAppend(line, ", ", tally.reasons, " differ for a listed reason");
+    if (tally.unsupported) StrAppend(line, ", ", tally.unsupported, " not supported");
+    std::puts(line.c_str());
+  }
+  std::puts(StrCat("rows: ", all.agree, " of ", all.rows, " agree, ", all.reasons,
+                   " differ for a listed reason, ", all.unsupported, " not supported; types: ", full, " of ",
+                   types.size(), " agree wholly")
+                .c_str());
+}
+
+}  // namespace
+}  // namespace weft::test
