@@ -135,7 +135,7 @@ class GradientContext {
   std::string missing_;
   std::unordered_map<const OpDef*, std::shared_ptr<const RuleProgram>> programs_;  // looked up, never walked
   bool caffe2_mode_ = false;
-  bool separate_twins_ = true;
+  bool separate_twins_ = false;
   bool repeats_ = false;  // the operator reads some blob more than once
 };
 
