@@ -147,7 +147,6 @@ class ControlGradient {
              std::initializer_list<Symbol> outputs, std::vector<Arg> args = {}) {
     Op op;
     op.type = Name(type);
-    op.name = kEmptySymbol;
     op.inputs = BlobList(inputs);
     op.outputs = BlobList(outputs);
     op.args = ArgList(std::move(args));
@@ -419,7 +418,13 @@ class ControlGradient {
     if (!has_else && !branches[1].plan.net.ops.empty()) {
       branches[1].plan.net.name = Name(StrCat(Str(branches[0].plan.net.name), "_auto_else_zero_blobs_"));
     }
-    for (Branch& branch : branches) ReadsAndWrites(branch.plan.net.ops, branch.reads, branch.writes);
+    // Zeros shaped like a blob don't read its value; as in Caffe2, they don't make it an input.
+    for (Branch& branch : branches) {
+      std::vector<Op> ops = branch.plan.net.ops;
+      for (Op& op : ops)
+        if (op.type == Name("ConstantFill")) op.inputs.clear();
+      ReadsAndWrites(ops, branch.reads, branch.writes);
+    }
 
     Op made = op_;
     Names inputs, outputs;

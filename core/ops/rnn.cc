@@ -2,13 +2,44 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Recurrent networks: the step units and the operator that unrolls a step net.
+#include "core/base/str.h"
 #include "core/ops/families.h"
+#include "core/ops/gradient_context.h"
 
 namespace weft {
 
 namespace {
 
 using enum GradientPolicy;
+
+// The builder put the step net's backward pass into the arguments; one operator runs it over all steps. It reads the
+// gradients of the outputs named by `outputs_with_grads`, all inputs and all outputs; input 0, the parameters and the
+// initial states get gradients.
+Result<void> RecurrentNetworkGradient(GradientContext& c) {
+  const auto ids = [&](std::string_view name) { return ArgInts(*c.net().symbols, c.op().args, name); };
+  const auto in_range = [](int64_t id, size_t size) { return id >= 0 && static_cast<size_t>(id) < size; };
+  const std::vector<int64_t> with_gradients = ids("outputs_with_grads");
+  if (with_gradients.empty())
+    return Error{ErrorCode::kUnsupported, "RecurrentNetwork names no output in outputs_with_grads"};
+  std::vector<Symbol> inputs, outputs;
+  for (int64_t id : with_gradients) {
+    if (!in_range(id, c.num_outputs()))
+      return Error{ErrorCode::kInvalidArgument, StrCat("outputs_with_grads names output ", id, " of ", c.num_outputs())};
+    inputs.push_back(c.GO(static_cast<size_t>(id)));
+  }
+  inputs.insert(inputs.end(), c.op().inputs.begin(), c.op().inputs.end());
+  inputs.insert(inputs.end(), c.op().outputs.begin(), c.op().outputs.end());
+  std::vector<int64_t> targets = {0};
+  for (std::string_view arg : {"param", "initial_recurrent_state_ids"})
+    for (int64_t id : ids(arg)) targets.push_back(id);
+  for (int64_t id : targets) {
+    if (!in_range(id, c.num_inputs()))
+      return Error{ErrorCode::kInvalidArgument, StrCat("RecurrentNetwork names input ", id, " of ", c.num_inputs())};
+    outputs.push_back(c.GI(static_cast<size_t>(id)));
+  }
+  c.Add("RecurrentNetworkGradient", std::span<const Symbol>(inputs), std::span<const Symbol>(outputs));
+  return {};
+}
 
 constexpr OpDef kOps[] = {
     {.name = "GRUUnit",
@@ -58,6 +89,7 @@ constexpr OpDef kOps[] = {
              "backward_link_offset:ints recompute_blobs_on_backward:strings "
              "backward_alias_src:strings enable_rnn_executor:bool=0 num_workspaces:int=4",
      .policy = kRule,
+     .gradient_fn = RecurrentNetworkGradient,
      .tier = 1,
      .flags = kControlFlow},
     {.name = "RecurrentNetworkGradient",

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/str.h"
+#include "core/grad/control.h"
 #include "core/ops/gradient_rule.h"
 #include "core/ops/op_columns.h"
 #include "core/ops/op_set.h"
@@ -42,7 +43,7 @@ TEST(OpTable, GradientRulesFitTheirPolicies) {
     switch (def->policy) {
       case GradientPolicy::kRule:
         // Control flow is differentiated by the planner, net by net.
-        EXPECT_NE(has_rule, (def->flags & kControlFlow) != 0);
+        EXPECT_NE(has_rule, internal::IsControlFlow(*def));
         break;
       case GradientPolicy::kPassThrough:
         EXPECT_TRUE(has_rule);
