@@ -82,7 +82,7 @@ export interface ListingLine { op: OpId; // -1: a line about no operator
   text: string; spans: Int32Array }
 export type TextClass =
   | 'plain' | 'heading' | 'label' | 'index' | 'type' | 'gradientType' | 'input' | 'output' | 'version' | 'argument'
-  | 'number' | 'string' | 'device' | 'muted'; // in this order, from 0
+  | 'number' | 'string' | 'device' | 'muted' | 'error' | 'warning' | 'note' | 'added' | 'removed' | 'changed'; // in this order, from 0
 export interface SearchResult { ops: Int32Array; blobs: Uint32Array }
 export interface StepResult { finished: boolean; done: number; total: number }
 
@@ -116,7 +116,7 @@ export interface Session {
   blobOfValue(net: NetId, value: ValueId): Answer<BlobId>;
   neighbours(net: NetId, op: OpId, direction: Direction): Answer<Int32Array>;
   cone(net: NetId, op: OpId, direction: Direction, depth: number): Answer<Int32Array>;
-  opTypes(net: NetId, ops: ArrayLike<OpId>): Answer<string[]>;
+  opLabels(net: NetId, ops: ArrayLike<OpId>): Answer<{ types: string[]; names: string[] }>;
   findings(net: NetId): Answer<Finding[]>;
   nestedNets(net: NetId, op: OpId): Answer<Uint32Array>;
   listing(net: NetId, first: number, count: number): Answer<ListingLine[]>;

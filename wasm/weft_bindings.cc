@@ -140,16 +140,26 @@ class SessionBinding {
   val Cone(NetId net, OpId op, uint32_t direction, uint32_t depth) {
     return Answer(session_->Cone(net, op, static_cast<Direction>(direction), depth));
   }
-  /// The types of some ops, to name them by.
-  val OpTypes(NetId net, val ops) {
+  /// The types of some ops and the first blob that each writes (else its name), to name them by.
+  val OpLabels(NetId net, val ops) {
     const Net* ir = session_->net(net);
     if (ir == nullptr) return Fail({ErrorCode::kNotFound, "no such net"});
-    std::vector<std::string> types;
+    std::vector<std::string> types, names;
     for (OpId op : emscripten::convertJSArrayToNumberVector<OpId>(ops)) {
       const bool there = op >= 0 && static_cast<size_t>(op) < ir->ops.size();
-      types.emplace_back(there ? ir->Str(ir->ops[static_cast<size_t>(op)].type) : std::string_view());
+      if (!there) {
+        types.emplace_back();
+        names.emplace_back();
+        continue;
+      }
+      const Op& found = ir->ops[static_cast<size_t>(op)];
+      types.emplace_back(ir->Str(found.type));
+      names.emplace_back(ir->Str(found.outputs.empty() ? found.name : found.outputs[0]));
     }
-    return Ok(ListOf(types));
+    val out = val::object();
+    out.set("types", ListOf(types));
+    out.set("names", ListOf(names));
+    return Ok(out);
   }
   val Findings(NetId net) { return Answer(session_->Findings(net)); }
   val NestedNets(NetId net, OpId op) { return Answer(session_->NestedNets(net, op)); }
@@ -201,7 +211,7 @@ EMSCRIPTEN_BINDINGS(weft) {
       .function("blobOfValue", &SessionBinding::BlobOfValue)
       .function("neighbours", &SessionBinding::Neighbours)
       .function("cone", &SessionBinding::Cone)
-      .function("opTypes", &SessionBinding::OpTypes)
+      .function("opLabels", &SessionBinding::OpLabels)
       .function("findings", &SessionBinding::Findings)
       .function("nestedNets", &SessionBinding::NestedNets)
       .function("listing", &SessionBinding::Listing)

@@ -306,7 +306,8 @@ void Painter::PaintEdge(const SceneEdge& edge, uint32_t index) {
   if (edge.flags() & kEdgeBundle) width *= edge.count > 8 ? 1.9f : 1.4f;
   if (marked) {
     color = selected ? T(ThemeColor::kSelect) : T(ThemeColor::kInk2);
-    width = std::max(width, (selected ? 2.0f : 1.6f) * ratio_);
+    const float stash = edge.kind() == EdgeKind::kStash ? 0.7f : 1.0f;
+    width = std::max(width, (selected ? 2.0f : 1.6f) * stash * ratio_);
   }
 
   // Three stretches with rounded corners between; degenerate ones drop out.
@@ -530,11 +531,11 @@ void Painter::PlaceMinimap() {
   const float width = static_cast<float>(width_) / ratio_, height = static_cast<float>(height_) / ratio_;
   if (width < 420 || height < 240) return;
   const float aspect = static_cast<float>(bounds.w) / static_cast<float>(bounds.h);
-  float most_w = 92, most_h = height - 2 * kMapMargin;
+  float most_w = 76, most_h = height - 2 * kMapMargin;
   if (aspect > 1.2f) most_w = std::min(320.0f, width * 0.3f), most_h = 120;
   float w = most_w, h = w / aspect;
   if (h > most_h) h = most_h, w = h * aspect;
-  w = std::clamp(w, 56.0f, most_w);
+  w = std::clamp(w, 48.0f, most_w);
   h = std::clamp(h, 56.0f, most_h);
   minimap_ = {width - w - kMapMargin, aspect > 1.2f ? height - h - kMapMargin : kMapMargin, w, h};
   minimap_changed_ = minimap_.w != before.w || minimap_.h != before.h || minimap_changed_;

@@ -38,7 +38,7 @@ test('the themes have the renderer\'s colours in its order', () => {
 });
 
 test('listing pieces have the classes that the printer gives', () => {
-  const printer = [.../enum class TextClass[^{]*\{([^}]*)\}/.exec(read('core/ssa/print.h'))[1].matchAll(/\bk([A-Z]\w+)/g)].map((m) => m[1]);
+  const printer = [.../enum class TextClass[^{]*\{([^}]*)\}/.exec(read('core/ssa/print.h'))[1].matchAll(/^ *k([A-Z]\w+)/gm)].map((m) => m[1]);
   const page = [.../const classes = \[([^\]]*)\]/.exec(read('web/src/listing.ts'))[1].matchAll(/'([^']*)'/g)];
   assert.equal(page.length, printer.length);
 });

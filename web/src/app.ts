@@ -37,9 +37,10 @@ export class App {
   announce: (text: string) => void = () => {};
   private readonly views = new Map<number, NetView>();
   private readonly listeners = new Map<Topic, (() => void)[]>();
-  private readonly types = new Map<string, string>();
+  private readonly labels = new Map<string, { type: string; name: string }>();
   private sceneTask: Task<Uint32Array> | null = null;
   private searchTask: Task<unknown> | null = null;
+  private turns: Promise<void> = Promise.resolve();
   private selecting = 0;
   private opening = 0;
 
@@ -375,13 +376,17 @@ export class App {
 
   /** "Conv" for an op that was learnt, else "op". */
   typeOf(op: number): string {
-    return this.types.get(`${this.state.view?.net.id}:${op}`) ?? 'op';
+    return this.labels.get(`${this.state.view?.net.id}:${op}`)?.type ?? 'op';
+  }
+  /** The first blob that it writes. */
+  nameOf(op: number): string {
+    return this.labels.get(`${this.state.view?.net.id}:${op}`)?.name ?? '';
   }
   async learnTypes(net: number, ops: number[]): Promise<void> {
-    const missing = [...new Set(ops)].filter((op) => op >= 0 && !this.types.has(`${net}:${op}`));
+    const missing = [...new Set(ops)].filter((op) => op >= 0 && !this.labels.has(`${net}:${op}`));
     if (missing.length === 0) return;
-    const types = await this.engine.ask('opTypes', net, missing);
-    missing.forEach((op, i) => this.types.set(`${net}:${op}`, types[i] ?? ''));
+    const { types, names } = await this.engine.ask('opLabels', net, missing);
+    missing.forEach((op, i) => this.labels.set(`${net}:${op}`, { type: types[i] ?? '', name: names[i] ?? '' }));
   }
 
   /** The op that the selection is about: itself, the writer or first reader of a version. */
@@ -449,7 +454,16 @@ export class App {
 
   // Walking.
 
-  async walk(direction: Direction): Promise<void> {
+  /** One step after another: keys may come faster than answers. */
+  private inTurn(act: () => Promise<void>): Promise<void> {
+    const turn = this.turns.then(act);
+    this.turns = turn.catch(() => {});
+    return turn;
+  }
+  walk(direction: Direction): Promise<void> {
+    return this.inTurn(() => this.walkNow(direction));
+  }
+  private async walkNow(direction: Direction): Promise<void> {
     const { view, selection } = this.state;
     if (!view) return;
     const op = this.selectedOp();
@@ -463,14 +477,20 @@ export class App {
       this.reveal();
     }
   }
-  async step(by: number): Promise<void> {
+  step(by: number): Promise<void> {
+    return this.inTurn(() => this.stepNow(by));
+  }
+  private async stepNow(by: number): Promise<void> {
     const { view } = this.state;
     if (!view) return;
     const op = this.selectedOp() + by;
     if (op >= 0 && op < view.net.numOps) await this.selectOp(op, { reveal: true });
   }
   /** The previous or next version of the selected blob; of an op, of its first output. */
-  async stepVersion(by: number): Promise<void> {
+  stepVersion(by: number): Promise<void> {
+    return this.inTurn(() => this.stepVersionNow(by));
+  }
+  private async stepVersionNow(by: number): Promise<void> {
     const { selection } = this.state;
     if (selection?.what === 'op') {
       const port = selection.details?.outputs[0] ?? selection.details?.inputs[0];
@@ -484,7 +504,10 @@ export class App {
     else this.announce(by < 0 ? 'This is the first version' : 'This is the last version');
   }
   /** Between an op and its gradient. */
-  async jumpGradient(): Promise<void> {
+  jumpGradient(): Promise<void> {
+    return this.inTurn(() => this.jumpGradientNow());
+  }
+  private async jumpGradientNow(): Promise<void> {
     const { selection } = this.state;
     if (selection?.what !== 'op' || !selection.details) return;
     const to = selection.details.forward >= 0 ? selection.details.forward : selection.details.servedBy[0];
@@ -524,7 +547,10 @@ export class App {
     this.view?.invalidate();
     this.tell('found');
   }
-  async findNext(by: number): Promise<void> {
+  findNext(by: number): Promise<void> {
+    return this.inTurn(() => this.findNextNow(by));
+  }
+  private async findNextNow(by: number): Promise<void> {
     const { found } = this.state;
     if (!found || found.ops.length === 0) return;
     found.at = found.at < 0 ? (by > 0 ? 0 : found.ops.length - 1) : (found.at + by + found.ops.length) % found.ops.length;

@@ -182,8 +182,8 @@ export class Details {
       scope.path !== scope.label ? h('p.sub.mono', scope.path) : null,
       h('div.facts', fact(digits(scope.numOps), 'operators in all'), fact(digits(scope.numScopes), 'scopes in it'), fact(digits(scope.numDirect), 'operators of its own')),
       section('Do',
-        h('button.ref.op', { onclick: () => void app.toggleScope(scope.id) }, open ? 'Collapse it' : 'Expand it'), ' · ',
-        h('button.ref.op', { onclick: () => void app.toggleScope(scope.id, true) }, open ? '' : 'Expand all of it')),
+        h('button.ref.op', { onclick: () => void app.toggleScope(scope.id) }, open ? 'Collapse it' : 'Expand it'),
+        open || scope.numScopes === 0 ? null : h('div', h('button.ref.op', { onclick: () => void app.toggleScope(scope.id, true) }, 'Expand all of it'))),
     ].filter((n): n is HTMLElement => n !== null);
   }
 }

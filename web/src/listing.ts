@@ -11,6 +11,7 @@ import { VirtualList } from './virtual_list.ts';
 const CHUNK = 128, KEPT_CHUNKS = 64;
 const classes = [
   '', 'heading', 'dim', 'dim', 'type', 'type gradient', 'blob in', 'blob out', 'v', 'arg', 'number', 'string', 'dim', 'dim',
+  'error', 'error', 'dim', 'added', 'removed', 'changed',
 ];
 
 export class Listing {

@@ -74,7 +74,14 @@ function build(engine: Engine, render: Renderer): void {
       tip.style.left = `${Math.min(x + 14, viewElement.clientWidth - 240)}px`;
       tip.style.top = `${y + 18}px`;
     },
-    moved: () => (zoomLabel.textContent = `${Math.round(view_().camera.scale * 100)}%`),
+    moved: () => {
+      tip.classList.add('hidden');
+      zoomLabel.textContent = `${Math.round(view_().camera.scale * 100)}%`;
+    },
+  });
+  app.on(['scene', 'selection'], () => {
+    tip.classList.add('hidden');
+    tipFor = '';
   });
   const view_ = () => view;
   const zoomLabel = h('span', '100%');
@@ -133,12 +140,14 @@ function build(engine: Engine, render: Renderer): void {
   });
   const tool = (label: string, path: string, onclick: (event: MouseEvent) => void, props: Record<string, unknown> = {}) =>
     h('button.tool', { title: label, 'aria-label': label, onclick, ...props }, icon(path));
-  const modeButton = h('button.tool', { onclick: () => commands.run('mode') });
+  const modes = ([[2, 'Mirror', 'Each gradient in the row of its operator'], [1, 'Flow', 'Plain data flow']] as const).map(([mode, label, title]) =>
+    h('button', { title, onclick: () => void (state.view?.mode !== mode && app.change({ mode })) }, label));
+  const modeSwitch = h('div.switch', { role: 'group', 'aria-label': 'Layout' }, ...modes);
   const bar = h('header.bar',
     h('a.brand', { href: '#', onclick: (e: Event) => { e.preventDefault(); start.classList.toggle('hidden', !!state.view && !start.classList.contains('hidden')); } }, logo(), h('span', 'Weft')),
     crumbs, h('div.spacer'),
     h('div.find', icon('M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.8 10.8L14 14'), find, tally),
-    h('div.tools', modeButton,
+    h('div.tools', modeSwitch,
       tool('Fit the whole graph', 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4', () => commands.run('fit')),
       tool('Open files', 'M2 13V3h4l2 2h6v8z', openDialog),
       tool('Theme', 'M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12', (event) => themeMenu(event.currentTarget as HTMLElement), { 'aria-haspopup': 'menu' }),
@@ -152,10 +161,8 @@ function build(engine: Engine, render: Renderer): void {
         i > 0 ? `${net.parentArg}` : netTitle(net, state.documents)),
     ]).filter((n): n is HTMLElement => n !== null), ...(state.nets.filter((n) => n.parent < 0).length > 1 ? [h('button.fainter', { title: 'Other nets', onclick: () => netMenu(crumbs) }, '▾')] : []));
     document.title = path.length > 0 ? `${netTitle(path[0]!, state.documents)} - Weft` : 'Weft';
-    const mirror = state.view?.mode === 2;
-    modeButton.textContent = mirror ? 'Mirror' : 'Flow';
-    modeButton.title = mirror ? 'Each gradient in the row of its operator. Click for plain data flow.' : 'Plain data flow.' + (state.view?.net.hasGradients ? ' Click to set gradients beside their operators.' : '');
-    modeButton.hidden = !state.view?.net.hasGradients;
+    modes.forEach((button, i) => button.setAttribute('aria-pressed', String(state.view?.mode === 2 - i)));
+    modeSwitch.hidden = !state.view?.net.hasGradients;
   });
 
   // Side panels.
@@ -206,7 +213,11 @@ function build(engine: Engine, render: Renderer): void {
   showTab('text');
 
   // Over the graph.
-  const legend = h('div.legend', h('span.forward', h('i'), 'forward'), h('span.backward', h('i'), 'backward'), h('span.update', h('i'), 'update'));
+  const legend = h('div.legend', { role: 'group', 'aria-label': 'Bands shown' }, ...(['forward', 'backward', 'update'] as const).map((role, i) =>
+    h('button.' + role, { title: `Show or hide: ${role}`, onclick: () => {
+      const mask = (state.view?.options.bands ?? 15) ^ (1 << i);
+      if (mask & 7) void app.change({ bands: mask });
+    } }, h('i'), role)));
   const meter = h('i');
   const workingText = h('span');
   const working = h('div.working.hidden', { role: 'status' }, workingText, h('div.meter', meter), h('button.tool', { onclick: () => app.cancel() }, 'Cancel'));
@@ -222,6 +233,8 @@ function build(engine: Engine, render: Renderer): void {
   const updateStatus = () => {
     const { view: net, selection } = state;
     const counts = render.counts();
+    [...legend.children].forEach((button, i) => button.setAttribute('aria-pressed', String(((net?.options.bands ?? 15) >> i) & 1 ? true : false)));
+    const document = state.documents.find((d) => d.id === net?.net.document);
     status.replaceChildren(...(net ? [
       h('span', count(net.net.numOps, 'operator')),
       h('span', counts.nodes < net.net.numOps ? `${digits(counts.nodes)} boxes` : ''),
@@ -231,7 +244,7 @@ function build(engine: Engine, render: Renderer): void {
       h('span.spacer'),
       ...(net.mode === 2 ? [legend] : []),
       zoomLabel,
-      h('span', state.documents.map((d) => d.name).slice(0, 3).join(', '), ' ', h('span.fainter', sizeOf(state.documents.reduce((sum, d) => sum + d.bytes, 0)))),
+      h('span', document?.name ?? '', ' ', h('span.fainter', sizeOf(document?.bytes ?? 0))),
     ] : [h('span', selfContained() ? 'One file, no network' : 'Nothing is uploaded')]));
   };
   app.on(['net', 'selection', 'scene', 'files'], updateStatus);

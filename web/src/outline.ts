@@ -48,7 +48,7 @@ export class Outline {
   private async moreOps(into: HTMLElement, net: number, ops: Int32Array, from: number, level: number, before: number, size: number): Promise<void> {
     const some = ops.subarray(from, from + PAGE);
     await this.app.learnTypes(net, [...some]);
-    into.append(...Array.from(some, (op, i) => this.item(level, before + from + i + 1, size, { 'data-op': op }, h('span.twist'), h('span', this.app.typeOf(op)), h('span.n', op))));
+    into.append(...Array.from(some, (op, i) => this.item(level, before + from + i + 1, size, { 'data-op': op }, h('span.twist'), h('span', this.app.typeOf(op)), h('span.name', this.app.nameOf(op)), h('span.n', op))));
     if (from + PAGE < ops.length) {
       const more = this.item(level, size, size, {}, h('span.twist'), h('span.faint', `${digits(ops.length - from - PAGE)} more`));
       more.addEventListener('click', (event) => {

@@ -24,7 +24,7 @@ export function foundPanel(app: App): HTMLElement {
     return ops.map((op, i) => h('div.line' + (first + i === found.at ? '.selected' : ''), { onclick: () => {
       found.at = first + i;
       void app.selectOp(op, { reveal: true }).then(() => list.update());
-    } }, h('span.n', op), h('span.type', app.typeOf(op))));
+    } }, h('span.n', op), h('span', h('span.type', app.typeOf(op)), '  ', h('span.dim', app.nameOf(op)))));
   });
   const nothing = h('p.nothing', 'Type in the box above to find operators and blobs: a word, ', h('code.mono', 'type:Conv'), ', ', h('code.mono', 'blob:/_grad$/'), ', ',
     h('code.mono', 'device:cuda:1'), ', ', h('code.mono', 'kernel>3'), ', ', h('code.mono', 'version>0'), ' and more, together. A - before a word turns it round.');
