@@ -12,6 +12,7 @@
 namespace weft {
 
 inline constexpr uint32_t kFontFirst = 0x20, kFontLast = 0x7e;
+// clang-format off
 /// Advances of Inter, thousandths of the font size: of each character the wider of Regular and SemiBold.
 inline constexpr uint16_t kFontAdvances[kFontLast - kFontFirst + 1] = {
     282, 309, 404, 644, 650, 844, 663, 222, 394, 394, 544, 673, 296, 466,  291, 379, 667, 481,  622,
@@ -20,6 +21,7 @@ inline constexpr uint16_t kFontAdvances[kFontLast - kFontFirst + 1] = {
     705, 653, 394, 379, 394, 482, 469, 498, 575, 631, 578, 631, 593, 378,  626, 613, 261, 261,  569,
     261, 898, 610, 608, 625, 625, 397, 550, 380, 609, 576, 838, 563, 576,  562, 394, 358, 394,  673,
 };
+// clang-format on
 constexpr uint32_t GlyphAdvance(uint32_t codepoint) {
   return codepoint >= kFontFirst && codepoint <= kFontLast ? kFontAdvances[codepoint - kFontFirst] : 1100;
 }
@@ -50,7 +52,6 @@ inline constexpr int32_t kSubtitleBaseline = 33;
 inline constexpr int32_t kChipPad = 5;        // x from the chip's left edge
 inline constexpr int32_t kChipBaseline = 11;  // from the chip's top edge
 inline constexpr int32_t kChipHeight = 15;
-inline constexpr int32_t kGroupHeader =
-    22;  // height of a group's title bar; its title uses kTitleBaseline - 2
+inline constexpr int32_t kGroupHeader = 22;  // height of a group's title bar, title at kTitleBaseline - 2
 
 }  // namespace weft

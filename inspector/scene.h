@@ -114,7 +114,8 @@ enum NodeFlags : uint32_t {
   kNodeGradient = 1,      // is_gradient_op is set
   kNodeInPlace = 2,       // writes a blob that it reads
   kNodeUnknown = 4,       // type is not in the operator set
-  kNodeFinding = 8,       // a finding of severity warning names it (or an op inside)
+  kNodeFinding = 8,       // a finding of severity warning names it (or an op inside); nets of over 200,000
+                          // ops are only marked once Session::Findings has been asked
   kNodeError = 16,        // a finding of severity error does
   kNodeNested = 32,       // holds nets: double click enters
   kNodeDiffers = 64,      // no such op in the other replicas, or not the same

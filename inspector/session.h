@@ -23,6 +23,7 @@
 #include "core/ir/bytes.h"
 #include "core/ir/net.h"
 #include "core/ops/op_set.h"
+#include "core/ssa/print.h"
 #include "core/ssa/ssa.h"
 #include "inspector/scene.h"
 
@@ -193,9 +194,17 @@ class SearchJob : public Job {
   virtual const std::vector<BlobId>& blobs() const = 0;
 };
 
+/// A piece of a listing's line, to colour and to link: bytes [begin, end) of its text.
+struct ListingPiece {
+  uint32_t begin, end;
+  TextClass text_class;
+  ValueId value = kNoValue;  // the version of a blob that it names
+};
+
 struct ListingLine {
-  OpId op;  // kNoOp: not an op's line
+  OpId op = kNoOp;  // kNoOp: not an op's line
   std::string text;
+  std::vector<ListingPiece> pieces;
 };
 
 class Session {

@@ -3,6 +3,7 @@
 #include "inspector/arrange/arrangement.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "core/base/check.h"
 #include "inspector/arrange/replicas.h"
@@ -45,7 +46,40 @@ void Arrangement::FindRiders() {
     if (!is_item(i)) riders_[next[tree_.position[i]]++] = i;
 }
 
+std::vector<ScopeId> Arrangement::ScopesOf(OpId op) const {
+  std::vector<ScopeId> scopes;
+  for (ScopeId s = tree_.scope_of[op]; s != 0; s = tree_.scopes[s].parent) scopes.push_back(s);
+  std::reverse(scopes.begin(), scopes.end());
+  return scopes;
+}
+
+void Arrangement::FindRepeats() {
+  if (repeats_.size() == tree_.scopes.size()) return;
+  const std::vector<uint64_t> hashes = HashScopes(net_, ssa_, tree_);
+  repeats_.assign(hashes.size(), 1);
+  repeat_of_.resize(hashes.size());
+  std::unordered_map<uint64_t, ScopeId> first;  // only looked up
+  for (ScopeId s = 0; s < hashes.size(); ++s) {
+    repeat_of_[s] = s;
+    if (tree_.scopes[s].kind == ScopeKind::kDissolved) continue;
+    repeat_of_[s] = first.try_emplace(hashes[s], s).first->second;
+    if (repeat_of_[s] != s) ++repeats_[repeat_of_[s]];
+  }
+  for (ScopeId s = 0; s < hashes.size(); ++s) repeats_[s] = repeats_[repeat_of_[s]];
+}
+
+uint32_t Arrangement::repeats(ScopeId scope) {
+  FindRepeats();
+  return repeats_[scope];
+}
+
+ScopeId Arrangement::repeat_of(ScopeId scope) {
+  FindRepeats();
+  return repeat_of_[scope];
+}
+
 void Arrangement::ForgetGraphs() {
+  repeats_.clear();
   graphs_.clear();
   std::fill(input_far_.begin(), input_far_.end(), 0);
   std::fill(value_far_.begin(), value_far_.end(), 0);

@@ -70,14 +70,21 @@ class Arrangement {
     return rider_begin_.empty() ? items : items + rider_begin_[record.end] - rider_begin_[record.begin];
   }
 
+  /// The scopes around an op, outermost first, the root left out.
+  std::vector<ScopeId> ScopesOf(OpId op) const;
+
   /// The graph inside a scope, made now if need be (and those of the scopes around it).
   const ScopeGraph& graph(ScopeId scope);
-  bool has_graph(ScopeId scope) const { return graphs_[scope] != nullptr; }
+  bool has_graph(ScopeId scope) const { return scope < graphs_.size() && graphs_[scope] != nullptr; }
   /// The reader's side of input `k` of `op` is a labelled reference: no edge is drawn. Complete once the
   /// graphs of the scopes around the op have been made.
   bool input_is_far(OpId op, size_t k) const { return input_far_[InputSlot(op) + k] != 0; }
   /// Some reader of the value in its own band is reached by reference only.
   bool value_is_far(ValueId value) const { return value_far_[value] != 0; }
+
+  /// How many scopes have the structure of this one, itself counted, and the first of them.
+  uint32_t repeats(ScopeId scope);
+  ScopeId repeat_of(ScopeId scope);
 
   /// For each device column the one that is drawn for it: itself, or an identical earlier one. Empty without
   /// columns.
@@ -96,13 +103,17 @@ class Arrangement {
 
  private:
   friend class ScopeGraphBuilder;
+  // input_far_: drawn; a reference; a reference inside the scope that the value enters by an edge.
+  enum Far : uint8_t { kNear, kFar, kFarInside };
+
   bool use_is_far(ValueId value, size_t use) const {
-    return input_far_[use_slot_[static_cast<size_t>(ssa_.uses(value).data() - first_use_) + use]] != 0;
+    return input_far_[use_slot_[static_cast<size_t>(ssa_.uses(value).data() - first_use_) + use]] == kFar;
   }
   size_t InputSlot(OpId op) const { return static_cast<size_t>(ssa_.inputs(op).data() - first_input_); }
   void FindRiders();
   void ForgetGraphs();
   void CompareColumns();
+  void FindRepeats();
 
   const Net& net_;
   const Ssa& ssa_;
@@ -117,6 +128,8 @@ class Arrangement {
   std::vector<uint32_t> use_slot_;  // use -> the input that it is
   std::vector<uint8_t> input_far_, value_far_;
   std::vector<std::unique_ptr<ScopeGraph>> graphs_;
+  std::vector<uint32_t> repeats_;  // by scope; empty: not counted yet
+  std::vector<ScopeId> repeat_of_;
   bool compared_ = false;
   std::vector<uint8_t> drawn_column_, differs_;
   std::vector<OpId> drawn_op_;

@@ -16,7 +16,8 @@ constexpr size_t kMaxColumns = 200;
 }  // namespace
 
 std::string_view DevicePrefix(std::string_view name) {
-  if (!name.empty() && name[0] == '_') name.remove_prefix(1);
+  if (name.substr(0, 16).find('/') == std::string_view::npos) return {};
+  if (name[0] == '_') name.remove_prefix(1);
   for (std::string_view word : kDeviceWords) {
     if (!name.starts_with(word) || name.size() < word.size() + 3 || name[word.size()] != '_') continue;
     size_t end = word.size() + 1;
@@ -95,23 +96,23 @@ Columns FindColumns(const Net& net, const Ssa& ssa) {
   return columns;
 }
 
-std::vector<BlobId> GradientBases(const Net& net, const Ssa& ssa) {
-  std::vector<BlobId> bases(ssa.blobs().size(), kNoBlob);
-  for (size_t b = 0; b < bases.size(); ++b) {
-    const std::string_view name = net.Str(ssa.blobs()[b]);
-    const size_t at = name.rfind("_grad");
-    if (at == std::string_view::npos || at == 0) continue;
-    if (at + 5 < name.size() && name[at + 5] != '_') continue;  // "x_gradient" is a name like any other
-    std::string_view base = name.substr(0, at);
-    if (base.ends_with("_autogen")) base.remove_suffix(8);
-    const auto find = [&](std::string_view text) {
-      const Symbol symbol = net.symbols->Find(text);
-      return symbol ? ssa.FindBlob(symbol) : kNoBlob;
-    };
-    bases[b] = find(base);
-    if (bases[b] == kNoBlob && base.size() > 1 && base[0] == '_') bases[b] = find(base.substr(1));
-  }
-  return bases;
+bool LooksLikeGradient(std::string_view name) {
+  const size_t at = name.rfind("_grad");
+  return at != std::string_view::npos && at > 0 && (at + 5 == name.size() || name[at + 5] == '_');
+}
+
+BlobId GradientBase(const Net& net, const Ssa& ssa, BlobId blob) {
+  const std::string_view name = net.Str(ssa.blobs()[blob]);
+  if (!LooksLikeGradient(name)) return kNoBlob;
+  std::string_view base = name.substr(0, name.rfind("_grad"));
+  if (base.ends_with("_autogen")) base.remove_suffix(8);
+  const auto find = [&](std::string_view text) {
+    const Symbol symbol = net.symbols->Find(text);
+    return symbol ? ssa.FindBlob(symbol) : kNoBlob;
+  };
+  const BlobId found = find(base);
+  if (found != kNoBlob || base.size() < 2 || base[0] != '_') return found;
+  return find(base.substr(1));
 }
 
 std::string_view WithoutDevice(std::string_view name, std::string_view device, std::string& scratch) {

@@ -30,9 +30,11 @@ Columns FindColumns(const Net& net, const Ssa& ssa);
 /// The "gpu_0" of "gpu_0/x" or "_gpu_0/x"; empty when the name starts otherwise.
 std::string_view DevicePrefix(std::string_view name);
 
-/// BlobId -> the blob that this one is a gradient of, by name ("x_grad", "x_autogen_grad", "x_grad_values",
-/// "_x_grad_autosplit_0"); kNoBlob for others, and where the net has no such blob.
-std::vector<BlobId> GradientBases(const Net& net, const Ssa& ssa);
+/// True for "x_grad", "x_grad_values", "_x_grad_autosplit_0"; not for "x_gradient".
+bool LooksLikeGradient(std::string_view name);
+/// The blob that `blob` is a gradient of by its name, "_autogen" taken out; kNoBlob when it is none, or when
+/// the net has no such blob.
+BlobId GradientBase(const Net& net, const Ssa& ssa, BlobId blob);
 
 /// `name` with its device taken out, so that replicas compare equal: "gpu_1/x" and "lr_gpu1" become "/x" and
 /// "lr_". Views into `name` or `scratch`.

@@ -10,9 +10,16 @@ namespace weft {
 
 namespace {
 
+constexpr BlobId kUnknownBase = kNoBlob - 1;
 constexpr size_t kMostLookedAt = 16;  // inputs and outputs of one op that pairing compares
 
-enum TypeTrait : uint8_t { kLooked = 1, kGradientType = 2, kCollectiveType = 4, kSumType = 8 };
+enum TypeTrait : uint8_t { kGradientType = 1, kCollectiveType = 2, kSumType = 4 };
+
+struct TypeInfo {
+  bool looked = false;
+  uint8_t traits = 0;
+  Symbol forward;  // of "ReluGradient": Relu, if the net has a name like that
+};
 
 class RoleFinder {
  public:
@@ -23,17 +30,18 @@ class RoleFinder {
         lookup_(ops, *net.symbols),
         columns_(columns),
         origins_(origins),
-        types_(*net.symbols, 64, 0) {
+        types_(*net.symbols, 64) {
     roles_.role.assign(net.ops.size(), Role::kForward);
     roles_.anchor.resize(net.ops.size());
     for (size_t i = 0; i < net.ops.size(); ++i) roles_.anchor[i] = static_cast<OpId>(i);
     roles_.is_gradient_of.assign(net.ops.size(), 0);
+    roles_.trains.assign(net.ops.size(), kNoBlob);
   }
 
   Roles Find() {
     if (!HasGradients(net_)) return std::move(roles_);
     roles_.has_gradients = true;
-    bases_ = GradientBases(net_, ssa_);
+    bases_.assign(ssa_.blobs().size(), kUnknownBase);
     FindInitialValues();
     AssignForward();
     AssignUpdateSources();
@@ -43,21 +51,29 @@ class RoleFinder {
   }
 
  private:
-  uint8_t Traits(Symbol type) {
-    uint8_t& traits = types_[type];
-    if (traits == 0) {
-      const std::string_view name = net_.Str(type);
-      traits = kLooked;
-      if (name.ends_with("Gradient")) traits |= kGradientType;
-      if (name == "Sum") traits |= kSumType;
-      const OpDef* def = lookup_(type);
-      if ((def != nullptr && (def->flags & kCollective)) || name.starts_with("NCCL") || name == "Allreduce")
-        traits |= kCollectiveType;
+  const TypeInfo& TypeOf(Symbol type) {
+    TypeInfo& info = types_[type];
+    if (info.looked) return info;
+    info.looked = true;
+    const std::string_view name = net_.Str(type);
+    if (name.ends_with("Gradient")) {
+      info.traits |= kGradientType;
+      info.forward = net_.symbols->Find(name.substr(0, name.size() - 8));
     }
-    return traits;
+    if (name == "Sum") info.traits |= kSumType;
+    const OpDef* def = lookup_(type);
+    if ((def != nullptr && (def->flags & kCollective)) || name.starts_with("NCCL") || name == "Allreduce")
+      info.traits |= kCollectiveType;
+    return info;
   }
+  uint8_t Traits(Symbol type) { return TypeOf(type).traits; }
   Role& RoleOf(OpId op) { return roles_.role[op]; }
   BlobId BlobOf(ValueId value) const { return ssa_.values()[value].blob; }
+  // Names are only looked up where values do not tell: half of a training net's blobs are gradients.
+  BlobId Base(BlobId blob) {
+    if (bases_[blob] == kUnknownBase) bases_[blob] = GradientBase(net_, ssa_, blob);
+    return bases_[blob];
+  }
   bool IsForward(OpId op) const { return roles_.role[op] == Role::kForward; }
 
   void FindInitialValues() {
@@ -122,7 +138,8 @@ class RoleFinder {
   bool IsSeed(OpId op) {
     const std::span<const ValueId> outputs = ssa_.outputs(op);
     if (outputs.size() != 1 || ssa_.inputs(op).size() > 1) return false;
-    const BlobId base = bases_[BlobOf(outputs[0])];
+    if (!LooksLikeGradient(net_.Str(ssa_.blobs()[BlobOf(outputs[0])]))) return false;
+    const BlobId base = Base(BlobOf(outputs[0]));
     if (base == kNoBlob) return false;
     for (OpId reader : ssa_.uses(outputs[0])) {
       const Op& user = net_.ops[reader];
@@ -167,9 +184,9 @@ class RoleFinder {
     for (OpId i = 0; i < static_cast<OpId>(net_.ops.size()); ++i) {
       if (IsForward(i)) continue;
       OpId anchor = kNoOp;
-      if (!origins_.empty() && IsSound(origins_[i])) {
+      if (RoleOf(i) == Role::kBackward && !origins_.empty() && IsSound(origins_[i])) {
         anchor = origins_[i];
-        if (RoleOf(i) == Role::kBackward) roles_.is_gradient_of[i] = 1;
+        roles_.is_gradient_of[i] = 1;
       } else if (RoleOf(i) == Role::kBackward) {
         anchor = AnchorOfBackward(i);
         if (anchor == kNoOp) anchor = last_anchor != kNoOp ? last_anchor : last_forward;
@@ -195,11 +212,12 @@ class RoleFinder {
     const bool marked =
         net_.ops[op].is_gradient_op.value_or(false) || (Traits(net_.ops[op].type) & kGradientType);
     if (!marked && IsAccumulation(op)) {
-      const BlobId base = bases_[BlobOf(ssa_.outputs(op)[0])];
+      const BlobId base = Base(BlobOf(ssa_.outputs(op)[0]));
       const OpId writer = Def(cursor_[base]);
       return writer != kNoOp ? writer : FirstForwardReader(base);
     }
-    const OpId paired = Pair(op);
+    const OpId by_values = PairByValues(op);
+    const OpId paired = by_values != kNoOp ? by_values : PairByNames(op);
     if (paired != kNoOp) {
       roles_.is_gradient_of[op] = 1;
       for (ValueId v : ssa_.outputs(paired)) {
@@ -212,7 +230,7 @@ class RoleFinder {
       return paired;
     }
     for (ValueId v : ssa_.outputs(op)) {
-      const BlobId base = bases_[BlobOf(v)];
+      const BlobId base = Base(BlobOf(v));
       if (base == kNoBlob) continue;
       const OpId writer = Def(last_forward_[base]);
       if (writer != kNoOp) return writer;
@@ -228,20 +246,64 @@ class RoleFinder {
   // Sum of contributions to one gradient: everything read and written is a gradient of one blob.
   bool IsAccumulation(OpId op) {
     if (ssa_.outputs(op).size() != 1) return false;
-    const BlobId base = bases_[BlobOf(ssa_.outputs(op)[0])];
+    const BlobId base = Base(BlobOf(ssa_.outputs(op)[0]));
     if (base == kNoBlob) return false;
     if (ssa_.inputs(op).size() < 2 && !(Traits(net_.ops[op].type) & kSumType)) return false;
     size_t looked = 0;
     for (ValueId v : ssa_.inputs(op)) {
-      if (bases_[BlobOf(v)] != base) return false;
+      if (Base(BlobOf(v)) != base) return false;
       if (++looked == kMostLookedAt) break;
     }
     return true;
   }
 
-  // The forward op whose gradient this is: the candidates are the writers of the blobs it reads (whose
-  // gradients it reads), the best one shares most names with it.
-  OpId Pair(OpId op) {
+  // The one op of the right type that reads or wrote all forward values that the gradient op reads; kNoOp
+  // when there is none, or when there are several.
+  OpId PairByValues(OpId op) {
+    const Symbol wanted = TypeOf(net_.ops[op].type).forward;
+    if (!wanted) return kNoOp;
+    OpId found = kNoOp;
+    bool several = false;
+    const auto consider = [&](OpId candidate) {
+      if (candidate == kNoOp || candidate == found || candidate >= op || !IsForward(candidate) ||
+          net_.ops[candidate].type != wanted || !TouchesForwardInputs(op, candidate))
+        return;
+      several = found != kNoOp;
+      found = candidate;
+    };
+    size_t looked = 0;
+    for (ValueId v : ssa_.inputs(op)) {
+      if (++looked > kMostLookedAt) break;
+      if (Def(v) != kNoOp && !IsForward(Def(v))) continue;
+      consider(Def(v));
+      size_t readers = 0;
+      for (OpId reader : ssa_.uses(v)) {
+        consider(reader);
+        if (++readers == kMostLookedAt) break;
+      }
+      if (several) return kNoOp;
+      if (found != kNoOp) return found;
+    }
+    return kNoOp;
+  }
+
+  bool TouchesForwardInputs(OpId op, OpId candidate) const {
+    const auto has = [](std::span<const ValueId> values, ValueId v) {
+      for (size_t k = 0; k < std::min(values.size(), kMostLookedAt); ++k)
+        if (values[k] == v) return true;
+      return false;
+    };
+    const std::span<const ValueId> inputs = ssa_.inputs(op);
+    for (size_t k = 0; k < std::min(inputs.size(), kMostLookedAt); ++k) {
+      if (Def(inputs[k]) != kNoOp && !IsForward(Def(inputs[k]))) continue;
+      if (!has(ssa_.inputs(candidate), inputs[k]) && !has(ssa_.outputs(candidate), inputs[k])) return false;
+    }
+    return true;
+  }
+
+  // The candidates are the writers of the blobs whose gradients it reads, the best one shares most names with
+  // it.
+  OpId PairByNames(OpId op) {
     OpId best = kNoOp;
     int best_score = 0;
     const auto consider = [&](OpId candidate, int bonus) {
@@ -254,7 +316,7 @@ class RoleFinder {
     };
     size_t looked = 0;
     for (ValueId v : ssa_.inputs(op)) {
-      const BlobId base = bases_[BlobOf(v)];
+      const BlobId base = Base(BlobOf(v));
       if (base != kNoBlob) {
         consider(Def(cursor_[base]), 4);
         const OpId def = Def(v);  // a second gradient op of one forward op reads what the first one wrote
@@ -269,13 +331,8 @@ class RoleFinder {
   }
 
   int Score(OpId gradient, OpId forward) {
-    const std::string_view type = net_.Str(net_.ops[gradient].type);
-    const std::string_view forward_type = net_.Str(net_.ops[forward].type);
-    int score = 0;
-    if (type.size() == forward_type.size() + 8 && type.starts_with(forward_type) &&
-        type.ends_with("Gradient")) {
-      score += 100;
-    }
+    const Symbol wanted = TypeOf(net_.ops[gradient].type).forward;
+    int score = wanted && wanted == net_.ops[forward].type ? 100 : 0;
     const auto reads = [&](BlobId blob) {
       const std::span<const ValueId> inputs = ssa_.inputs(forward);
       for (size_t k = 0; k < std::min(inputs.size(), kMostLookedAt); ++k)
@@ -284,12 +341,12 @@ class RoleFinder {
     };
     const std::span<const ValueId> outputs = ssa_.outputs(gradient);
     for (size_t k = 0; k < std::min(outputs.size(), kMostLookedAt); ++k) {
-      const BlobId base = bases_[BlobOf(outputs[k])];
+      const BlobId base = Base(BlobOf(outputs[k]));
       if (base != kNoBlob && reads(base)) score += 4;
     }
     const std::span<const ValueId> inputs = ssa_.inputs(gradient);
     for (size_t k = 0; k < std::min(inputs.size(), kMostLookedAt); ++k) {
-      if (bases_[BlobOf(inputs[k])] != kNoBlob) continue;
+      if (Base(BlobOf(inputs[k])) != kNoBlob) continue;
       if (Def(inputs[k]) == forward || reads(BlobOf(inputs[k]))) ++score;
     }
     return score;
@@ -298,7 +355,9 @@ class RoleFinder {
   OpId AnchorOfUpdate(OpId op) {
     for (ValueId v : ssa_.outputs(op)) {
       const OpId reader = FirstForwardReader(BlobOf(v));
-      if (reader != kNoOp) return reader;
+      if (reader == kNoOp) continue;
+      roles_.trains[op] = BlobOf(v);
+      return reader;
     }
     for (ValueId v : ssa_.inputs(op)) {  // after the update: stands with what it reads
       const OpId def = Def(v);
@@ -310,7 +369,7 @@ class RoleFinder {
 
   OpId AnchorOfCollective(OpId op) {
     for (ValueId v : ssa_.outputs(op)) {
-      const BlobId base = bases_[BlobOf(v)];
+      const BlobId base = Base(BlobOf(v));
       const BlobId blob = base != kNoBlob ? base : BlobOf(v);
       if (base != kNoBlob && FirstForwardReader(base) != kNoOp) return FirstForwardReader(base);
       const OpId writer = Def(last_forward_[blob]);
@@ -328,7 +387,7 @@ class RoleFinder {
   OpLookup lookup_;
   const Columns& columns_;
   std::span<const OpId> origins_;
-  SymbolMap<uint8_t> types_;
+  SymbolMap<TypeInfo> types_;
   Roles roles_;
   std::vector<BlobId> bases_;
   std::vector<ValueId> initial_;       // BlobId -> its version 0

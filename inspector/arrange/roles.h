@@ -25,6 +25,7 @@ struct Roles {
   std::vector<Role> role;
   std::vector<OpId> anchor;             // the op itself for forward ops, and for ops that serve none
   std::vector<uint8_t> is_gradient_of;  // 1: the op is one of its anchor's gradient ops, not an accumulation
+  std::vector<BlobId> trains;           // the parameter that an update op writes, kNoBlob for others
 };
 
 /// `origins`: per op, the forward op that it was generated for, kNoOp where unknown; empty when nobody knows.

@@ -21,8 +21,8 @@ constexpr size_t kHighDegree = 24;  // values read more often are labelled refer
 
 std::vector<uint32_t> AssignRows(uint32_t count, const std::vector<RowEdge>& edges,
                                  const std::vector<uint8_t>& pinned, uint32_t* num_rows) {
-  uint32_t limit = 16;
-  while (limit * limit < 4 * count) ++limit;  // 2 * sqrt(count): a wide row becomes several
+  uint32_t limit = 8;
+  while (limit * limit < 2 * count) ++limit;  // a wide row becomes several, about as wide as they are high
   std::vector<uint32_t> rows(count, 0), width, next_free;
   // The first row from `row` on that is not full; full rows point further, paths are halved on the way.
   const auto find_free = [&](uint32_t row) {
@@ -140,9 +140,12 @@ class ScopeGraphBuilder {
   }
   OpId Def(ValueId value) const { return a_.ssa_.values()[value].def; }
 
-  void MarkFar(ValueId value, uint32_t slot) {
-    a_.input_far_[slot] = 1;
-    a_.value_far_[value] = 1;
+  // Decided where both ends are in the scope, the writer is told too. A reader that is too deep inside the
+  // scope that its value enters is this scope's business alone: what other scopes draw must not depend on
+  // whether this one has been looked at.
+  void MarkFar(ValueId value, uint32_t slot, bool entered = false) {
+    a_.input_far_[slot] = entered ? Arrangement::kFarInside : Arrangement::kFar;
+    if (!entered) a_.value_far_[value] = 1;
   }
 
   // Between columns nothing is drawn but rows, which need no net.
@@ -214,6 +217,7 @@ class ScopeGraphBuilder {
   }
 
   bool FlowsRightWay(Role band, uint32_t source, uint32_t sink) const {
+    if (band == Role::kUpdate || band == Role::kCollective) return false;  // these have edges along rows only
     const uint32_t from = graph_->row[source], to = graph_->row[sink];
     return band == Role::kBackward ? to < from : from < to;
   }
@@ -254,7 +258,7 @@ class ScopeGraphBuilder {
       if (Distance(x) <= limit) {
         crossings_[kept++] = x;
       } else if (x.reader != kNoOp) {
-        MarkFar(x.value, x.slot);
+        MarkFar(x.value, x.slot, x.source == kOutside);
       } else {
         a_.value_far_[x.value] = 1;
       }

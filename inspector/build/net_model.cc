@@ -10,6 +10,7 @@ namespace weft {
 namespace {
 
 constexpr size_t kMaxCachedWords = 16 << 20;
+constexpr size_t kMostChecked = 200000;  // ops; larger nets are checked when somebody asks
 
 }  // namespace
 
@@ -65,9 +66,29 @@ Arrangement& NetModel::arrangement(LayoutMode mode) {
   return *slot;
 }
 
+const std::vector<Diagnostic>& NetModel::known_findings() const {
+  static const std::vector<Diagnostic> none;
+  return findings_ ? *findings_ : none;
+}
+
 const std::vector<Diagnostic>& NetModel::findings() {
   if (!findings_) findings_ = CheckNet(*net_, {.ops = &ops_});
   return *findings_;
+}
+
+ValueId NetModel::next_version(ValueId value) {
+  if (next_version_.empty()) {
+    next_version_.assign(ssa().values().size(), kNoValue);
+    for (ValueId v = 0; v < next_version_.size(); ++v)
+      if (ssa().values()[v].previous != kNoValue) next_version_[ssa().values()[v].previous] = v;
+  }
+  return next_version_[value];
+}
+
+std::vector<OpId> NetModel::served_by(OpId op) {
+  if (!roles().has_gradients || roles().anchor[op] != op) return {};
+  const std::span<const OpId> riders = arrangement(LayoutMode::kMirror).riders(op);
+  return {riders.begin(), riders.end()};
 }
 
 const std::vector<uint8_t>& NetModel::external_outputs() {
@@ -117,7 +138,7 @@ bool NetModel::PrepareNext(LayoutMode mode) {
     roles();
   } else if (!arrangements_[Resolve(mode) == LayoutMode::kMirror ? 1 : 0]) {
     arrangement(mode);
-  } else if (!findings_) {
+  } else if (!findings_ && net_->ops.size() <= kMostChecked) {
     findings();
   } else {
     return false;

@@ -42,7 +42,8 @@ class LayoutCache {
 
 class NetModel {
  public:
-  NetModel(std::shared_ptr<const Net> net, const OpSet& ops) : net_(std::move(net)), ops_(ops) {}
+  NetModel(std::shared_ptr<const Net> net, const OpSet& ops)
+      : net_(std::move(net)), ops_(ops), lookup_(ops, *net_->symbols) {}
 
   const Net& net() const { return *net_; }
   const OpSet& ops() const { return ops_; }
@@ -50,9 +51,17 @@ class NetModel {
   const Columns& columns();
   const Roles& roles();
   bool has_gradients();
+  /// The operator's row, null when it is not known.
+  const OpDef* op_def(OpId op) { return lookup_(net_->ops[op].type); }
   LayoutMode Resolve(LayoutMode mode);
   Arrangement& arrangement(LayoutMode mode);
   const std::vector<Diagnostic>& findings();
+  /// The findings if they have been worked out, else none.
+  const std::vector<Diagnostic>& known_findings() const;
+  /// The version of the same blob that overwrites this one, kNoValue for none.
+  ValueId next_version(ValueId value);
+  /// The gradient, update and collective ops that serve a forward op, in op order.
+  std::vector<OpId> served_by(OpId op);
   /// BlobId -> 1 when the net declares it as an output.
   const std::vector<uint8_t>& external_outputs();
   /// BlobId -> 1: from outside, and an update writes it or an init net fills it.
@@ -70,6 +79,7 @@ class NetModel {
  private:
   std::shared_ptr<const Net> net_;
   const OpSet& ops_;
+  OpLookup lookup_;
   std::optional<Ssa> ssa_;
   std::optional<Columns> columns_;
   std::optional<Roles> roles_;
@@ -77,6 +87,7 @@ class NetModel {
   std::array<std::unique_ptr<Arrangement>, 2> arrangements_;
   std::optional<std::vector<Diagnostic>> findings_;
   std::vector<uint8_t> external_outputs_, params_, filled_;
+  std::vector<ValueId> next_version_;
   std::vector<OpId> origins_;
   LayoutCache layouts_;
 };

@@ -126,8 +126,11 @@ BandGraph MakeBandGraph(const LayeredInput& input, uint32_t band) {
   return BandGraphMaker(input, band).Make();
 }
 
-int32_t PinOffset(const LayeredInput& input, const Vertex& vertex, uint32_t pin) {
+int32_t PinOffset(const LayeredInput& input, uint32_t band, const Vertex& vertex, uint32_t pin) {
   if (pin == kNoPin || vertex.kind != VertexKind::kBox) return 0;
+  // Boxes with fixed pins line up by their axes: following each step between the place where a value enters
+  // and the one where it leaves would make a chain of such boxes drift.
+  if (input.pins[pin].w == 0) return input.cells[vertex.id * kNumBands + band].axis_x - vertex.half;
   return input.pins[pin].x + input.pins[pin].w / 2 - vertex.half;
 }
 

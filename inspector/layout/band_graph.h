@@ -68,6 +68,6 @@ uint64_t CountCrossings(const BandGraph& graph);
 void PlaceBand(const LayeredInput& input, BandGraph& graph);
 
 /// Offset of a pin from its vertex's centre; free pins count as the middle of their range.
-int32_t PinOffset(const LayeredInput& input, const Vertex& vertex, uint32_t pin);
+int32_t PinOffset(const LayeredInput& input, uint32_t band, const Vertex& vertex, uint32_t pin);
 
 }  // namespace weft::internal

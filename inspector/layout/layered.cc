@@ -22,12 +22,15 @@ constexpr int32_t kBorderGap = 8;  // between a border and the first or last row
 void SetHeights(const LayeredInput& input, const std::vector<BandRoute>& routes, LayeredResult& result,
                 std::vector<int32_t>& top, std::vector<int32_t>& bottom) {
   const uint32_t layers = input.num_rows + 2;
-  std::vector<int32_t> row_h(input.num_rows, 0);
-  result.box_h.assign(input.row.size(), 0);
+  std::vector<int32_t> row_h(input.num_rows, 0), axis(input.row.size(), 0);
   for (size_t box = 0; box < input.row.size(); ++box) {
-    for (uint32_t b = 0; b < kNumBands; ++b)
-      result.box_h[box] = std::max(result.box_h[box], input.cells[box * kNumBands + b].h);
-    row_h[input.row[box]] = std::max(row_h[input.row[box]], result.box_h[box]);
+    int32_t below = 0;
+    for (uint32_t b = 0; b < kNumBands; ++b) {
+      const LayeredCell& cell = input.cells[box * kNumBands + b];
+      axis[box] = std::max(axis[box], cell.axis);
+      below = std::max(below, cell.h - cell.axis);
+    }
+    row_h[input.row[box]] = std::max(row_h[input.row[box]], axis[box] + below);
   }
   top.assign(layers, 0);
   bottom.assign(layers, 0);
@@ -43,8 +46,11 @@ void SetHeights(const LayeredInput& input, const std::vector<BandRoute>& routes,
     bottom[l] = top[l] + (l <= input.num_rows ? row_h[l - 1] : 0);
   }
   result.height = bottom[layers - 1];
-  result.box_y.resize(input.row.size());
-  for (size_t box = 0; box < input.row.size(); ++box) result.box_y[box] = top[input.row[box] + 1];
+  result.cell_y.assign(input.cells.size(), 0);
+  for (size_t box = 0; box < input.row.size(); ++box)
+    for (uint32_t b = 0; b < kNumBands; ++b)
+      result.cell_y[box * kNumBands + b] =
+          top[input.row[box] + 1] + axis[box] - input.cells[box * kNumBands + b].axis;
 }
 
 }  // namespace
@@ -57,6 +63,8 @@ void LayeredInput::AppendWords(std::vector<uint32_t>& words) const {
   for (const LayeredCell& cell : cells) {
     words.push_back(static_cast<uint32_t>(cell.w));
     words.push_back(static_cast<uint32_t>(cell.h));
+    words.push_back(static_cast<uint32_t>(cell.axis));
+    words.push_back(static_cast<uint32_t>(cell.axis_x));
   }
   words.push_back(static_cast<uint32_t>(nets.size()));
   for (const LayeredNet& net : nets) {

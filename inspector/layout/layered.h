@@ -26,6 +26,8 @@ inline constexpr uint32_t kMaxTracks = 12;  // more horizontals than that betwee
 
 struct LayeredCell {
   int32_t w = 0, h = 0;  // w = 0: the box has no part in this band
+  int32_t axis = 0;      // y in the cell that is level with the axes of the box's other cells
+  int32_t axis_x = 0;    // x in the cell that lines up with boxes above and below where pins are fixed
 };
 
 /// Where a net meets a box: somewhere in [x, x + w] from the cell's left edge; w = 0 for a fixed place. The
@@ -72,9 +74,7 @@ struct LayeredPort {
 };
 
 struct LayeredResult {
-  std::vector<int32_t> box_y;   // box -> top of its cells' common height
-  std::vector<int32_t> box_h;   // box -> that height: the tallest cell's. Cells are centred in it
-  std::vector<int32_t> cell_x;  // box * kNumBands + band
+  std::vector<int32_t> cell_x, cell_y;        // box * kNumBands + band
   std::array<int32_t, kNumBands> width = {};  // of each band's part, 0 when empty
   std::array<int32_t, kNumBands> axis = {};   // x of the first box's centre: what stays put when others grow
   int32_t height = 0;

@@ -53,6 +53,7 @@ class Placer {
 
   void Run() {
     for (uint32_t l = 0; l < graph_.num_layers; ++l) Pack(l);
+    if (graph_.links.empty()) return;
     for (int pass = 0; pass < 5; ++pass) {
       const bool down = pass % 2 == 0;
       for (uint32_t k = 0; k < graph_.num_layers; ++k) Settle(down ? k : graph_.num_layers - 1 - k, down);
@@ -69,9 +70,11 @@ class Placer {
 
   void Pack(uint32_t l) {
     const std::span<const uint32_t> layer = graph_.layer(l);
+    if (layer.empty()) return;
     int64_t width = 0;
     for (size_t k = 1; k < layer.size(); ++k) width += Gap(layer[k - 1], layer[k]);
-    int64_t x = -width / 2;
+    // Where nothing is connected, rows begin at one left edge; otherwise they start centred.
+    int64_t x = graph_.links.empty() ? graph_.vertices[layer[0]].half : -width / 2;
     for (size_t k = 0; k < layer.size(); ++k) {
       if (k > 0) x += Gap(layer[k - 1], layer[k]);
       graph_.x[layer[k]] = x;
@@ -101,7 +104,8 @@ class Placer {
       weight = 1;
       return;
     }
-    const bool is_box = graph_.vertices[v].kind == VertexKind::kBox;
+    const VertexKind kind = graph_.vertices[v].kind;
+    const bool is_box = kind == VertexKind::kBox;
     int64_t sum = 0, count = 0, box_sum = 0, box_count = 0;
     bool other_is_lane = false;
     for (uint32_t l : links) {
@@ -110,8 +114,8 @@ class Placer {
       const uint32_t other_pin = down ? link.upper_pin : link.lower_pin;
       const uint32_t own_pin = down ? link.lower_pin : link.upper_pin;
       const Vertex& vertex = graph_.vertices[other];
-      const int64_t at = graph_.x[other] + PinOffset(input_, vertex, other_pin) -
-                         PinOffset(input_, graph_.vertices[v], own_pin);
+      const int64_t at = graph_.x[other] + PinOffset(input_, graph_.band, vertex, other_pin) -
+                         PinOffset(input_, graph_.band, graph_.vertices[v], own_pin);
       sum += at;
       ++count;
       if (vertex.kind == VertexKind::kBox) {
@@ -121,9 +125,10 @@ class Placer {
         other_is_lane = true;
       }
     }
-    if (is_box && count == 2 && box_count == 1) {
+    // So does a port: it stands where the chain goes on.
+    if (box_count > 0 && (kind == VertexKind::kPort || (is_box && count == 2 && box_count == 1))) {
       sum = box_sum;
-      count = 1;
+      count = box_count;
     }
     want = FloorDivide(sum, count);
     weight = is_box ? 8 : other_is_lane ? 32 : 1;

@@ -49,8 +49,9 @@ class Router {
       const uint32_t other_pin = top ? link.upper_pin : link.lower_pin;
       const int64_t left = graph_.x[v] - graph_.vertices[v].half + input_.pins[pin].x;
       // Upper ends have their place by now; lower ones are taken at the middle of their range.
-      const int64_t want = top ? EndX(other, other_pin)
-                               : graph_.x[other] + PinOffset(input_, graph_.vertices[other], other_pin);
+      const int64_t want =
+          top ? EndX(other, other_pin)
+              : graph_.x[other] + PinOffset(input_, graph_.band, graph_.vertices[other], other_pin);
       Wish wish{pin, left, left + input_.pins[pin].w, want};
       const int64_t margin = std::min<int64_t>(kPinMargin, input_.pins[pin].w / 2);
       wish.low += margin;
@@ -147,7 +148,7 @@ void EmitBand(const LayeredInput& input, const BandGraph& graph, const BandRoute
   const auto pin_y = [&](uint32_t v, uint32_t pin, bool top) {
     const Vertex& vertex = graph.vertices[v];
     const LayeredCell& cell = input.cells[vertex.id * kNumBands + graph.band];
-    const int32_t cell_top = result.box_y[vertex.id] + (result.box_h[vertex.id] - cell.h) / 2;
+    const int32_t cell_top = result.cell_y[vertex.id * kNumBands + graph.band];
     return top ? cell_top + input.pins[pin].inset : cell_top + cell.h - input.pins[pin].inset;
   };
   for (uint32_t i = 0; i < graph.links.size(); ++i) {
@@ -169,7 +170,8 @@ void EmitBand(const LayeredInput& input, const BandGraph& graph, const BandRoute
     edge.x1 = x_of(to, to_pin);
     edge.y0 = from_pin == kNoPin ? far_side(from) : pin_y(from, from_pin, up);
     edge.y1 = to_pin == kNoPin ? far_side(to) : pin_y(to, to_pin, !up);
-    edge.arrow = graph.vertices[to].kind == VertexKind::kBox;
+    // At a fixed place the edge goes on inside.
+    edge.arrow = graph.vertices[to].kind == VertexKind::kBox && input.pins[to_pin].w > 0;
     if (straight_from[from] != INT32_MIN) {
       edge.y0 = straight_from[from];
       straight_from[from] = INT32_MIN;

@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/build/op_box.h"
+
+#include <algorithm>
+
+#include "core/base/str.h"
+
+namespace weft {
+
+namespace {
+
+constexpr int32_t kMinWidth = 96, kMaxWidth = 224, kWidthStep = 32;
+constexpr int32_t kTitleHeight = 27, kSubtitleHeight = 14, kBottomPad = 5;
+constexpr int32_t kChipGap = 4, kMaxChipWidth = 92;
+constexpr size_t kMostChips = 6;
+
+int32_t RoundWidth(int32_t w) {
+  return std::clamp((w + kWidthStep - 1) / kWidthStep * kWidthStep, kMinWidth, kMaxWidth);
+}
+
+}  // namespace
+
+OpBoxer::OpBoxer(NetModel& model, Arrangement& arrangement, const ViewOptions& options)
+    : model_(model), a_(arrangement), options_(options), drawn_op_(arrangement.drawn_op()) {
+  title_width_.resize(model.net().symbols->size(), 0);
+}
+
+std::string_view OpBoxer::ShortName(std::string_view name, ScopeId scope) const {
+  const ScopeTree& tree = a_.tree();
+  if (!a_.columns().names.empty()) {
+    const std::string_view device = DevicePrefix(name);
+    if (!device.empty()) name.remove_prefix(device.size() + 1 + (name[0] == '_'));
+  }
+  const size_t slash = name.rfind('/');
+  if (slash != std::string_view::npos && slash + 1 < name.size()) name.remove_prefix(slash + 1);
+  const std::string_view bare = name.starts_with('_') ? name.substr(1) : name;
+  for (ScopeId s = scope; s != UINT32_MAX; s = tree.scopes[s].parent) {
+    const std::string& label = tree.scopes[s].label;
+    if (tree.scopes[s].kind == ScopeKind::kNamed && bare.size() > label.size() + 1 &&
+        bare.starts_with(label) && !(bare[label.size()] >= 'a' && bare[label.size()] <= 'z') &&
+        !(bare[label.size()] >= '0' && bare[label.size()] <= '9'))
+      return bare.substr(label.size() + 1);
+  }
+  return name;
+}
+
+bool OpBoxer::SameRow(OpId a, OpId b) {
+  const OpId x = a_.anchor(a), y = a_.anchor(b);
+  return x == y || (!drawn_op_.empty() && drawn_op_[x] == drawn_op_[y]);
+}
+
+// What the op is about: the parameter that an update writes, else what others file it by.
+std::string_view OpBoxer::NameOf(OpId op) {
+  const BlobId trained = model_.roles().trains[op];
+  if (trained != kNoBlob) return model_.net().Str(model_.ssa().blobs()[trained]);
+  return FilingName(model_.net(), model_.net().ops[op]);
+}
+
+void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
+  const Ssa& ssa = model_.ssa();
+  const Roles& roles = model_.roles();
+  const Role role = roles.role[op];
+  const auto name_of = [&](ValueId v) { return model_.net().Str(ssa.blobs()[ssa.values()[v].blob]); };
+  const size_t first = chips.size();
+  uint32_t left_out = 0;
+  const auto add = [&](ChipKind kind, Role writer, ValueId v, bool shorten) {
+    for (size_t i = first; i < chips.size(); ++i)
+      if (chips[i].value == v && chips[i].kind == kind) return;
+    if (chips.size() - first >= kMostChips) {
+      ++left_out;
+      return;
+    }
+    const std::string_view name = name_of(v);
+    chips.push_back({kind, writer, v, 0, shorten ? ShortName(name, scope) : name});
+  };
+  const std::span<const ValueId> inputs = ssa.inputs(op);
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const OpId def = ssa.values()[inputs[k]].def;
+    if (def == kNoOp) {
+      // The forward op shows its parameters; the ops that serve it need not repeat them.
+      if (options_.show_params && role == Role::kForward)
+        add(model_.params()[ssa.values()[inputs[k]].blob] ? ChipKind::kParam : ChipKind::kInput, role,
+            inputs[k], true);
+      continue;
+    }
+    // Updates would all repeat that they read the learning rate.
+    if (!options_.show_references || role == Role::kUpdate) continue;
+    const bool same_band = a_.band(def) == a_.band(op);
+    const bool stash = a_.band(def) == Role::kForward && a_.band(op) == Role::kBackward;
+    if (same_band ? a_.input_is_far(op, k) : !stash && !SameRow(def, op))
+      add(ChipKind::kRefIn, roles.role[def], inputs[k], false);
+  }
+  for (ValueId v : ssa.outputs(op)) {
+    const BlobId blob = ssa.values()[v].blob;
+    if (model_.external_outputs()[blob] && ssa.latest(blob) == v) add(ChipKind::kOutput, role, v, true);
+    if (options_.show_references && a_.value_is_far(v)) add(ChipKind::kRefOut, role, v, true);
+  }
+  if (left_out > 0) chips.push_back({ChipKind::kMore, role, kNoValue, left_out, {}});
+}
+
+OpBox OpBoxer::Measure(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
+  const Net& net = model_.net();
+  const Op& o = net.ops[op];
+  OpBox box{op, 0, 0, static_cast<uint32_t>(chips.size()), 0, 1, {}};
+  int32_t& title = title_width_[o.type.id];
+  if (title == 0) title = TextWidth(net.Str(o.type), kTitleSize) + 1;
+  const std::string_view own = net.Str(o.name);
+  box.subtitle = ShortName(own.empty() ? NameOf(op) : own, scope);
+  int32_t inner = std::max(title, TextWidth(box.subtitle.substr(0, 64), kSubtitleSize));
+  box.w = RoundWidth(inner + 2 * kTextPad);
+  box.h = kTitleHeight + (box.subtitle.empty() ? 0 : kSubtitleHeight);
+
+  FindChips(op, scope, chips);
+  box.num_chips = static_cast<uint32_t>(chips.size()) - box.first_chip;
+  if (box.num_chips == 0) return box;
+  int32_t total = 2 * kTextPad - kChipGap;
+  for (uint32_t i = box.first_chip; i < chips.size(); ++i) {
+    const int32_t text = chips[i].kind == ChipKind::kMore ? TextWidth(StrCat("+", chips[i].more), kChipSize)
+                                                          : TextWidth(chips[i].text.substr(0, 40), kChipSize);
+    chips[i].w = std::min(text + 2 * kChipPad, kMaxChipWidth);
+    total += chips[i].w + kChipGap;
+  }
+  box.w = std::max(box.w, RoundWidth(std::min(total, kMaxWidth)));
+  int32_t x = kTextPad, y = box.h;
+  for (uint32_t i = box.first_chip; i < chips.size(); ++i) {
+    if (x > kTextPad && x + chips[i].w > box.w - kTextPad) {
+      x = kTextPad;
+      y += kChipHeight + kChipGap;
+    }
+    chips[i].x = x;
+    chips[i].y = y;
+    x += chips[i].w + kChipGap;
+  }
+  box.h = y + kChipHeight + kBottomPad;
+  return box;
+}
+
+OpBox OpBoxer::MeasureBundle(OpId op, uint32_t count) const {
+  return {op, 128, kTitleHeight, 0, 0, count, {}};
+}
+
+BoxSize MeasureScope(std::string_view label, std::string_view subtitle) {
+  const int32_t inner = std::max(TextWidth(label, kTitleSize), TextWidth(subtitle, kSubtitleSize));
+  return {RoundWidth(inner + 2 * kTextPad), kTitleHeight + kSubtitleHeight + kBottomPad};
+}
+
+}  // namespace weft

@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The box of one op: what is written in it, its chips, its size. Sizes depend on the op and the scope it is
+// in, never on where it ends up, so that repeated blocks measure the same.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inspector/build/net_model.h"
+#include "inspector/font_metrics.h"
+
+namespace weft {
+
+struct BoxChip {
+  ChipKind kind;
+  Role role;
+  ValueId value;          // kNoValue for kMore,
+  uint32_t more = 0;      // which counts what was left out
+  std::string_view text;  // into the net's names; empty for kMore
+  int32_t x = 0, y = 0, w = 0;
+};
+
+struct OpBox {
+  OpId op;
+  int32_t w, h;
+  uint32_t first_chip, num_chips;
+  uint32_t count = 1;  // more: a bundle of that many ops, `op` the first
+  std::string_view subtitle;
+};
+
+class OpBoxer {
+ public:
+  OpBoxer(NetModel& model, Arrangement& arrangement, const ViewOptions& options);
+
+  /// Measures an op inside `scope` and appends its chips.
+  OpBox Measure(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
+  /// A box for `count` ops from `op` on that are not shown one by one.
+  OpBox MeasureBundle(OpId op, uint32_t count) const;
+  /// `name` without what its surroundings say already: device, path, prefix of the scope.
+  std::string_view ShortName(std::string_view name, ScopeId scope) const;
+
+ private:
+  void FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
+  std::string_view NameOf(OpId op);
+  bool SameRow(OpId a, OpId b);
+
+  NetModel& model_;
+  Arrangement& a_;
+  const ViewOptions& options_;
+  const std::vector<OpId>& drawn_op_;
+  std::vector<int32_t> title_width_;  // by type symbol, 0: not measured yet
+};
+
+/// Size of the box of a collapsed scope.
+struct BoxSize {
+  int32_t w, h;
+};
+BoxSize MeasureScope(std::string_view label, std::string_view subtitle);
+
+}  // namespace weft

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The layout of all expanded scopes of a scene: children measured, then each scope laid out inside before the
+// scope around it, which sees it as one box per band with fixed ports. Positions are relative to the scope;
+// the emitter adds them up.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "inspector/build/cell.h"
+#include "inspector/build/net_model.h"
+#include "inspector/layout/layered.h"
+
+namespace weft {
+
+// Room inside the frame of an expanded scope.
+inline constexpr int32_t kFrameTop = kGroupHeader + 8;
+inline constexpr int32_t kFrameBottom = 12;
+inline constexpr int32_t kFrameSide = 12;
+
+/// A child as its parent sees it.
+struct ChildPart {
+  enum Kind : uint8_t { kItem, kCollapsed, kExpanded } kind;
+  uint32_t index;                            // kItem: into SceneLayout::cells (four); kExpanded: into scopes
+  std::array<LayeredCell, kNumBands> cells;  // 0 wide where nothing is shown
+};
+
+struct LaidScope {
+  ScopeId scope;
+  std::vector<ChildPart> parts;                 // by child
+  std::shared_ptr<const LayeredResult> result;  // null for a root of columns
+  // Per net of `result` the values that it carries: graph(scope).values[first .. first + count).
+  struct Values {
+    uint32_t first, count;
+  };
+  std::vector<Values> net_values;
+  // Values on the border, sorted, with the x of their ports.
+  struct Port {
+    ValueId value;
+    int32_t x;
+  };
+  std::vector<Port> enters, leaves;
+};
+
+class SceneLayout {
+ public:
+  SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOptions& options);
+
+  /// Scopes that are shown expanded, outer first.
+  const std::vector<ScopeId>& order() const { return order_; }
+  /// Lays out the next scope, innermost last first; false when all are done.
+  bool Step();
+  /// Work units of the next Step.
+  uint64_t NextCost() const;
+
+  Arrangement& arrangement() { return a_; }
+  const std::vector<LaidScope>& scopes() const { return scopes_; }  // as order()
+  const CellStore& store() const { return store_; }
+  const std::vector<Cell>& cells() const { return cells_; }  // four per item
+  bool shows(uint32_t band) const { return (bands_ >> band) & 1; }
+  /// Ops of a scope in a band.
+  uint32_t CountOps(ScopeId scope, uint32_t band) const;
+  /// Which labels a collapsed scope carries.
+  std::string CountText(uint32_t ops) const;
+
+ private:
+  void CountByBand();
+  void Measure(LaidScope& laid);
+  void LayOutScope(LaidScope& laid);
+  void AddNets(const LaidScope& laid, const ScopeGraph& graph, LayeredInput& input,
+               std::vector<LaidScope::Values>& values);
+  LayeredPin PinOf(const LaidScope& laid, uint32_t band, uint32_t child, OpId op, ValueId value, bool source,
+                   bool bundled) const;
+  void FindPorts(LaidScope& laid, const ScopeGraph& graph);
+
+  NetModel& model_;
+  Arrangement& a_;
+  uint32_t bands_;
+  OpBoxer boxer_;
+  std::vector<uint8_t> expanded_;
+  std::vector<ScopeId> order_;
+  std::vector<uint32_t> laid_of_;  // ScopeId -> index in scopes_
+  std::vector<LaidScope> scopes_;
+  size_t next_;
+  CellStore store_;
+  std::vector<Cell> cells_;
+  std::vector<std::array<uint32_t, kNumBands>> count_before_;  // by position, mirror only
+};
+
+}  // namespace weft
