@@ -16,11 +16,32 @@
 namespace weft::test {
 namespace {
 
+// The named ports of one side against its counts: as many as there may be, and those without "?" always
+// there.
+void ExpectPortsFit(const std::vector<PortSpec>& ports, Arity arity, std::string_view side) {
+  int needed = 0;
+  bool repeated = false;
+  for (const PortSpec& port : ports) {
+    needed += !port.optional && !port.repeated;
+    repeated |= port.repeated;
+    EXPECT_FALSE(port.name.empty());
+  }
+  const int most = static_cast<int>(ports.size());
+  if (repeated) {
+    EXPECT_LE(most, arity.max) << side;
+  } else if (arity.max != kAny) {
+    EXPECT_EQ(most, arity.max) << side;
+    EXPECT_EQ(needed, arity.min) << side;
+  }
+}
+
 TEST(OpTable, EveryRowIsWhole) {
-  size_t documented = 0;
   for (const OpDef* def : StandardOps().all()) {
     SCOPED_TRACE(std::string(def->name));
-    documented += !def->doc.empty();
+    EXPECT_FALSE(def->doc.empty());
+    if (!def->doc.empty()) {
+      EXPECT_EQ(def->doc.back(), '.');
+    }
     EXPECT_LE(0, def->in.min);
     EXPECT_LE(def->in.min, def->in.max);
     EXPECT_LE(0, def->out.min);
@@ -29,10 +50,13 @@ TEST(OpTable, EveryRowIsWhole) {
     EXPECT_LE(def->tier, 3);
     const Result<void> columns = CheckColumns(*def);
     EXPECT_TRUE(columns) << columns.error().message;
+    const Ports ports = ParsePorts(def->ports);
+    ExpectPortsFit(ports.inputs, def->in, "inputs");
+    ExpectPortsFit(ports.outputs, def->out, "outputs");
     std::set<std::string_view> names;
     for (const ArgSpec& arg : ParseArgs(def->args)) EXPECT_TRUE(names.insert(arg.name).second) << arg.name;
   }
-  std::printf("%zu operators, %zu documented\n", StandardOps().all().size(), documented);
+  EXPECT_GE(StandardOps().all().size(), 751u + 7);
 }
 
 TEST(OpTable, GradientRulesFitTheirPolicies) {
