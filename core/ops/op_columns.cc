@@ -12,21 +12,6 @@ namespace weft {
 
 namespace {
 
-// The next piece between spaces, taken off the front of `text`; a quoted part may hold spaces.
-std::string_view NextPiece(std::string_view& text) {
-  size_t begin = text.find_first_not_of(' ');
-  if (begin == std::string_view::npos) {
-    text = {};
-    return {};
-  }
-  size_t end = begin;
-  bool quoted = false;
-  while (end < text.size() && (quoted || text[end] != ' ')) quoted ^= text[end++] == '\'';
-  const std::string_view piece = text.substr(begin, end - begin);
-  text.remove_prefix(end);
-  return piece;
-}
-
 std::optional<size_t> Number(std::string_view text) {
   if (text.empty() || text.size() > 6) return std::nullopt;
   size_t value = 0;
@@ -87,17 +72,39 @@ bool PairFits(std::string_view pair, size_t input, size_t output, bool& readable
   if (pair == "*") return true;
   if (pair == "i>i") return input == output;
   if (pair == "i+1>i") return input == output + 1;
-  const size_t arrow = pair.find('>');
-  const auto from = Number(pair.substr(0, arrow));
-  const auto to = arrow == std::string_view::npos ? std::nullopt : Number(pair.substr(arrow + 1));
-  readable = from && to;
-  return readable && *from == input && *to == output;
+  size_t from = 0, to = 0;
+  readable = ParsePair(pair, from, to);
+  return readable && from == input && to == output;
 }
 
 constexpr std::array kArgTypes = {"int",   "float", "string", "bool",   "ints",    "floats", "strings",
                                   "bools", "net",   "nets",   "tensor", "tensors", "any"};
 
 }  // namespace
+
+std::string_view NextPiece(std::string_view& column) {
+  const size_t begin = column.find_first_not_of(' ');
+  if (begin == std::string_view::npos) {
+    column = {};
+    return {};
+  }
+  size_t end = begin;
+  bool quoted = false;
+  while (end < column.size() && (quoted || column[end] != ' ')) quoted ^= column[end++] == '\'';
+  const std::string_view piece = column.substr(begin, end - begin);
+  column.remove_prefix(end);
+  return piece;
+}
+
+bool ParsePair(std::string_view pair, size_t& input, size_t& output) {
+  const size_t arrow = pair.find('>');
+  if (arrow == std::string_view::npos) return false;
+  const auto from = Number(pair.substr(0, arrow)), to = Number(pair.substr(arrow + 1));
+  if (!from || !to) return false;
+  input = *from;
+  output = *to;
+  return true;
+}
 
 std::vector<ArgSpec> ParseArgs(std::string_view args) {
   std::vector<ArgSpec> specs;

@@ -39,6 +39,13 @@ Ports ParsePorts(std::string_view ports);
 /// True when `pairs` ("0>0 1>1", "*", "i>i", "i+1>i") holds input > output.
 bool HasPair(std::string_view pairs, size_t input, size_t output);
 
+/// The next piece of a column, up to a space (spaces inside quotes do not count), taken off the front of
+/// `column`; empty at the end. For those who go through a column once for every operator of a net.
+std::string_view NextPiece(std::string_view& column);
+
+/// The input and output of an enforced pair "3>1"; false for the general ones ("i>i", "i+1>i", "*").
+bool ParsePair(std::string_view pair, size_t& input, size_t& output);
+
 /// True when an operator may have so many inputs and outputs together, by an `arities` column such as
 /// "3/1 4/2", "n+1/n", "2n/1", "1/1+", "n/kn" (any multiple of n). n and k are 1 or more; an empty column
 /// allows all.

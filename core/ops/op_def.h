@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an operator IS: one constexpr row per operator, in its family's file beside its gradient operator.
-// Rows are data; text columns ("0>0", "axis:int=1", "ReluGradient(O0, GO0) -> GI0") are compiled once when an
-// OpSet is built.
+// Rows are data. Their text columns are little languages: ops/op_columns.h reads arities, ports, args and
+// in-place pairs straight from the row, ops/gradient_rule.h compiles a gradient line once for a net.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,8 @@ struct Arity {
 };
 
 /// What happens when a gradient is asked for: five different answers to the user, and one for "nobody said".
+/// Caffe2 gives the answers of kUnregistered, kForbidden and kNotImplemented before it looks at the
+/// operator's schema, those of the others after it.
 enum class GradientPolicy : uint8_t {
   kUnregistered,    // Caffe2 has no gradient for it and says nothing: an error naming the operator
   kRule,            // `gradient` or `gradient_fn` makes gradient operators
@@ -54,7 +56,7 @@ struct OpDef {
 
   Arity in;
   Arity out;
-  std::string_view arities = {};  // allowed "in/out" pairs when not the whole range: "3/1 4/2"
+  std::string_view arities = {};  // allowed "in/out" pairs when not the whole range: "3/1 4/2 2n/1"
   std::string_view ports = {};    // names: "X W b? -> Y"; "?" optional, "..." repeated
 
   std::string_view args = {};      // "axis:int=1 shape:ints order:string=NCHW values:floats!"; "!" required
