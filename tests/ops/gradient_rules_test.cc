@@ -7,7 +7,7 @@
 
 #include <cstdio>
 #include <map>
-#include <set>
+#include <ostream>
 
 #include "core/base/str.h"
 #include "core/ops/gradient_rule.h"
@@ -157,6 +157,7 @@ struct Source {
   const char* file;
   bool caffe2_mode;
 };
+void PrintTo(const Source& source, std::ostream* out) { *out << source.name; }
 class GradientRules : public testing::TestWithParam<Source> {};
 
 TEST_P(GradientRules, AgreeWithEveryRecordedRow) {
