@@ -109,9 +109,7 @@ struct Counts {
 };
 
 // Gradients that the planner makes itself, of whole nets.
-bool MadeElsewhere(const std::string& type) {
-  return type == "Do" || type == "If" || type == "While" || type == "RecurrentNetwork";
-}
+bool MadeElsewhere(const std::string& type) { return type == "Do" || type == "If" || type == "While"; }
 
 // The rows where the default mode must differ, by the fault of semantics section 8 that it mends.
 struct Mended {
