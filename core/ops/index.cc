@@ -40,7 +40,7 @@ constexpr OpDef kOps[] = {
             "each: int32 [N, indices].",
      .in = 4,
      .out = 1,
-     .ports = "X indices boundaries lengths -> Y",
+     .ports = "X indices lengths boundaries -> Y",
      .policy = kNone,
      .tier = 3},
     {.name = "BatchBucketOneHot",

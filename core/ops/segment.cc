@@ -12,10 +12,10 @@ using enum GradientPolicy;
 
 constexpr OpDef kOps[] = {
     {.name = "DenseVectorToIdList",
-     .doc = "The columns of each row of X [N, D] that are not 0, and how many each row has.",
+     .doc = "How many columns of each row of X [N, D] are not 0, and which, row after row.",
      .in = 1,
      .out = 2,
-     .ports = "X -> ids lengths",
+     .ports = "X -> lengths ids",
      .policy = kNone,
      .tier = 3},
     {.name = "LengthsIndicesInGradientMeanGradient",
