@@ -10,7 +10,6 @@
 #include "core/ssa/diff.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "core/base/hash.h"
@@ -23,40 +22,57 @@ namespace {
 constexpr uint32_t kNoId = 0;
 constexpr OpId kAlone = -2;  // decided: no counterpart
 
-// Operators by key, in order of arrival. Those that are taken meanwhile are skipped when met.
+// Operators by key, in order of arrival. Those that are taken meanwhile are skipped when met. Open
+// addressing: a node for each of a million operators would cost more than all else here.
 class Waiting {
  public:
   void Add(uint64_t key, OpId op) {
+    if ((used_ + 1) * 2 > slots_.size()) Grow();
     const int32_t entry = static_cast<int32_t>(entries_.size());
-    entries_.push_back({op, -1});
-    const auto [at, added] = lists_.try_emplace(key, List{entry, entry});
-    if (added) return;
-    List& list = at->second;
-    if (list.first < 0) {
-      list.first = entry;
+    entries_.push_back({op, kEnd});
+    Slot& slot = slots_[Find(key)];
+    if (slot.last == kEnd) {
+      slot = {key, entry, entry};
+      ++used_;
     } else {
-      entries_[list.last].next = entry;
+      entries_[slot.last].next = entry;
+      slot.last = entry;
+      if (slot.first == kEnd) slot.first = entry;
     }
-    list.last = entry;
   }
   OpId First(uint64_t key, const std::vector<OpId>& match) {
-    const auto at = lists_.find(key);
-    if (at == lists_.end()) return kNoOp;
-    int32_t& first = at->second.first;
-    while (first >= 0 && match[entries_[first].op] != kNoOp) first = entries_[first].next;
-    return first < 0 ? kNoOp : entries_[first].op;
+    if (slots_.empty()) return kNoOp;
+    int32_t& first = slots_[Find(key)].first;
+    while (first != kEnd && match[entries_[first].op] != kNoOp) first = entries_[first].next;
+    return first == kEnd ? kNoOp : entries_[first].op;
   }
 
  private:
+  static constexpr int32_t kEnd = -1;
   struct Entry {
     OpId op;
     int32_t next;
   };
-  struct List {
-    int32_t first, last;
+  struct Slot {
+    uint64_t key = 0;
+    int32_t first = kEnd, last = kEnd;  // last == kEnd: free
   };
-  std::unordered_map<uint64_t, List> lists_;
+
+  size_t Find(uint64_t key) const {
+    size_t i = key & (slots_.size() - 1);
+    while (slots_[i].last != kEnd && slots_[i].key != key) i = (i + 1) & (slots_.size() - 1);
+    return i;
+  }
+  void Grow() {
+    std::vector<Slot> old(std::max<size_t>(64, slots_.size() * 2));
+    old.swap(slots_);
+    for (const Slot& slot : old)
+      if (slot.last != kEnd) slots_[Find(slot.key)] = slot;
+  }
+
+  std::vector<Slot> slots_;
   std::vector<Entry> entries_;
+  size_t used_ = 0;
 };
 
 struct Keys {
@@ -137,7 +153,7 @@ struct Side {
   std::vector<uint32_t> unready;  // per op: inputs without a number
   std::vector<OpId> match;        // per op: its counterpart, kNoOp while undecided
   std::vector<Keys> keys;
-  Waiting named, strict, loose;
+  Waiting named, strict;
 };
 
 class Differ {
@@ -268,7 +284,7 @@ class Differ {
       } else if (next_unmet_ < unmet_.size()) {
         const auto [side, op] = unmet_[next_unmet_++];
         if (side->match[op] != kNoOp || Meet(*side, op, side->keys[op].strict, &Side::strict)) continue;
-        side->loose.Add(side->keys[op].loose, op);
+        if (side == &b_) loose_.Add(side->keys[op].loose, op);
       } else {
         return;
       }
@@ -276,7 +292,7 @@ class Differ {
   }
 
   OpId MostAlike(OpId a) {
-    OpId b = b_.loose.First(a_.keys[a].loose, b_.match);
+    OpId b = loose_.First(a_.keys[a].loose, b_.match);
     if (b == kNoOp && !a_.net.ops[a].outputs.empty()) b = by_names_.First(a_.WrittenNames(a), b_.match);
     for (size_t k = 0; b == kNoOp && k < a_.ssa.inputs(a).size(); ++k)
       if (a_.IsAnchor(a, k)) b = by_anchor_.First(a_.AnchorKey(a, k), b_.match);
@@ -408,6 +424,7 @@ class Differ {
   }
 
   Side a_, b_;
+  Waiting loose_;                 // operators of B that are ready and have no counterpart
   Waiting by_names_, by_anchor_;  // operators of B, all of them
   uint32_t last_id_ = 0;
   std::vector<std::pair<Side*, OpId>> ready_, unmet_;  // queues, read from next_ready_ and next_unmet_ on
