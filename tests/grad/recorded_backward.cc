@@ -206,6 +206,8 @@ std::string CompareError(const std::string& recorded, const Result<Backward>& pl
   return "";
 }
 
+}  // namespace
+
 std::string CompareOps(Net& got, Net& expected) {
   for (Net* net : {&got, &expected}) {
     SortAccumulations(*net);
@@ -222,8 +224,6 @@ std::string CompareOps(Net& got, Net& expected) {
   }
   return "";
 }
-
-}  // namespace
 
 std::vector<RecordedBackward> ReadRecordedBackward(std::string_view file) {
   std::vector<RecordedBackward> rows;

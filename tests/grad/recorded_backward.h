@@ -36,4 +36,8 @@ std::vector<RecordedBackward> ReadRecordedBackward(std::string_view file);
 /// worded as Caffe2 words them, with its version numbers.
 std::string CompareBackward(const RecordedBackward& row, const OpSet& ops, uint32_t faults, bool caffe2);
 
+/// Empty when the operators agree, else the first difference. Sorts both as said above. Both share one symbol
+/// table.
+std::string CompareOps(Net& got, Net& expected);
+
 }  // namespace weft::test
