@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/grad/gradient.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/grad/planner.h"
 
 namespace weft {
@@ -19,11 +22,10 @@ Result<Backward> PlanGradients(const Net& net, const OpSet& ops, const GradientO
   return planner.Take();
 }
 
-Net AppendBackward(const Net& net, const Backward& backward) {
-  Net out = net;
-  out.ops.reserve(net.ops.size() + backward.ops.size());
-  out.ops.insert(out.ops.end(), backward.ops.begin(), backward.ops.end());
-  return out;
+Net AppendBackward(Net net, Backward backward) {
+  net.ops.reserve(net.ops.size() + backward.ops.size());
+  std::move(backward.ops.begin(), backward.ops.end(), std::back_inserter(net.ops));
+  return net;
 }
 
 }  // namespace weft

@@ -136,7 +136,7 @@ class GradientPlanner final : public Job {
 /// Plans in one go.
 Result<Backward> PlanGradients(const Net& net, const OpSet& ops, const GradientOptions& options);
 
-/// `net` with the planned operators appended.
-Net AppendBackward(const Net& net, const Backward& backward);
+/// `net` with the planned operators appended. Move both in when they are not needed afterwards.
+Net AppendBackward(Net net, Backward backward);
 
 }  // namespace weft

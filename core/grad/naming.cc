@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/grad/naming.h"
 
+#include <optional>
+
 #include "core/base/str.h"
 #include "core/base/symbol_map.h"
 #include "core/grad/control.h"
@@ -61,19 +63,31 @@ std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
   const std::vector<uint32_t> last_use = LastUses(program, given, results);
   std::vector<Symbol> name(program.num_defs());
   SymbolMap<DefId> holder(table, program.num_defs(), kNoDef);  // the definition that a name holds now
-  SymbolMap<uint8_t> wanted(table, program.num_defs());        // names that some definition would like
-  for (const Op& op : program.ops)
-    for (Symbol output : op.outputs) wanted[output] = true;
   for (DefId def = 0; def < program.given.size(); ++def) {
     name[def] = program.given[def];
     holder[name[def]] = def;
   }
 
+  // Names that some definition would like; looked at only when one has to give way.
+  std::optional<SymbolMap<uint8_t>> wanted;
+  const auto is_wanted = [&](Symbol candidate) {
+    if (!wanted) {
+      wanted.emplace(table, program.num_defs());
+      for (const Op& op : program.ops)
+        for (Symbol output : op.outputs) (*wanted)[output] = 1;
+    }
+    return wanted->Get(candidate) != 0;
+  };
+
   for (uint32_t t = 0; t < program.ops.size(); ++t) {
     Op& op = program.ops[t];
     const OpDef* def_of_type = lookup(op.type);
-    const bool holds_nets = def_of_type && IsControlFlow(*def_of_type);
-    const BlobList old_inputs = op.inputs, old_outputs = op.outputs;
+    const bool holds_nets = def_of_type && (def_of_type->flags & kControlFlow) && IsControlFlow(*def_of_type);
+    BlobList old_inputs, old_outputs;
+    if (holds_nets) {
+      old_inputs = op.inputs;
+      old_outputs = op.outputs;
+    }
     for (uint32_t k = 0; k < op.inputs.size(); ++k) {
       const DefId def = program.input_defs[program.first_input[t] + k];
       // Caffe2 renames what a rule makes, but not where the rule itself reads it.
@@ -98,7 +112,7 @@ std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
         const std::string base(table.Str(chosen));
         for (int suffix = 0;; ++suffix) {
           chosen = table.Intern(StrCat(base, "_auto_", suffix));
-          if (!wanted.Get(chosen) && !is_taken(chosen)) break;
+          if (!is_wanted(chosen) && !is_taken(chosen)) break;
         }
       }
       op.outputs[k] = name[def] = chosen;

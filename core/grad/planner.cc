@@ -39,10 +39,7 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
       lookup_(ops, *net.symbols),
       context_(tail_, [this](Symbol blob) { return GradName(blob); }),
       next_(static_cast<OpId>(ssa_.num_ops())),
-      grad_names_(*net.symbols, ssa_.blobs().size()),
-      roles_(*net.symbols, ssa_.blobs().size() * 2),
-      locals_(*net.symbols, ssa_.blobs().size()),
-      targets_(*net.symbols, ssa_.blobs().size()) {
+      grad_names_(ssa_.blobs().size()) {
   context_.set_caffe2_mode(Keeps(kFaultRules));
   context_.set_separate_twins(!Keeps(kFaultTemporaries));
   slots_.resize(Keeps(kFaultByName) ? ssa_.blobs().size() : ssa_.values().size());
@@ -51,7 +48,10 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
   first_contribution_.resize(ssa_.values().size(), UINT32_MAX);
   last_contribution_.resize(ssa_.values().size(), UINT32_MAX);
   is_loss_.resize(ssa_.values().size(), 0);
-  program_.ops.reserve(ssa_.num_ops() + ssa_.num_ops() / 8);
+  // Most operators have one gradient operator, every few a sum.
+  const size_t expected = ssa_.num_ops() + ssa_.num_ops() / 4;
+  program_.ops.reserve(expected);
+  backward_.origin.reserve(expected);
 }
 
 bool Planner::Step(uint64_t units) {
@@ -81,9 +81,28 @@ bool Planner::Failed(Result<void> result) {
 }
 
 Symbol Planner::GradName(Symbol blob) {
-  Symbol name = grad_names_.Get(blob);
-  if (!name) grad_names_[blob] = name = Intern(StrCat(net_.Str(blob), "_grad"));
-  return name;
+  const BlobId id = ssa_.FindBlob(blob);
+  if (id == kNoBlob) return Intern(StrCat(net_.Str(blob), "_grad"));
+  if (!grad_names_[id]) InternGradNames(id);
+  return grad_names_[id];
+}
+
+// Names a batch of neighbours with it: the walk needs them soon, and the waits for memory overlap.
+void Planner::InternGradNames(BlobId last) {
+  constexpr size_t kBatch = 16;
+  std::string names[kBatch];
+  BlobId ids[kBatch];
+  uint32_t hashes[kBatch];
+  size_t count = 0;
+  for (BlobId id = last; count < kBatch && last - id < 2 * kBatch; --id) {
+    if (id == last || (!grad_names_[id] && !ssa_.uses(ssa_.latest(id)).empty())) {
+      names[count] = StrCat(net_.Str(ssa_.blobs()[id]), "_grad");
+      hashes[count] = net_.symbols->Prepare(names[count]);
+      ids[count++] = id;
+    }
+    if (id == 0) break;
+  }
+  for (size_t k = 0; k < count; ++k) grad_names_[ids[k]] = net_.symbols->Intern(names[k], hashes[k]);
 }
 
 // ---- start ----
@@ -327,26 +346,25 @@ Result<void> Planner::RunRule(OpId i, const OpDef& def) {
 // Which names of the forward operator a rule's operator may read: an output gradient before an output before
 // an input, the first of equal names (rule 9).
 void Planner::SetRoles(const Op& op) {
-  ++epoch_;
-  for (uint32_t k = op.inputs.size(); k-- > 0;) roles_[op.inputs[k]] = {epoch_, Role::kInput, k};
-  for (uint32_t k = 0; k < op.outputs.size(); ++k) roles_[op.outputs[k]] = {epoch_, Role::kOutput, k};
+  roles_.Clear();
+  for (uint32_t k = op.inputs.size(); k-- > 0;) roles_[op.inputs[k]] = {Role::kInput, k};
+  for (uint32_t k = 0; k < op.outputs.size(); ++k) roles_[op.outputs[k]] = {Role::kOutput, k};
   for (uint32_t k = op.outputs.size(); k-- > 0;) {
     const Gradient& gradient = output_gradients_[k];
     for (Symbol half : {gradient.dense, gradient.indices, gradient.values})
-      if (half) roles_[half] = {epoch_, Role::kOutputGradient, k};
+      if (half) roles_[half] = {Role::kOutputGradient, k};
   }
 }
 
-Role Planner::RoleIn(const Roles& roles, Symbol name) const {
-  const Role& role = roles.Get(name);
-  return role.epoch == epoch_ ? role : Role{};
+Role Planner::RoleOf(Symbol name) const {
+  const Role* role = roles_.Find(name);
+  return role ? *role : Role{};
 }
 
 // The definition that `name` means after the rule's operators seen so far.
 DefId Planner::Resolve(Symbol name) const {
-  const Role local = RoleIn(locals_, name);
-  if (local.kind == Role::kLocal) return local.index;
-  const Role role = RoleIn(roles_, name);
+  if (const DefId* local = locals_.Find(name)) return *local;
+  const Role role = RoleOf(name);
   if (role.kind != Role::kOutputGradient) return kNoDef;
   const Slot& slot = output_slots_[role.index];
   return slot.gradient.values == name ? slot.values_def : slot.def;
@@ -355,20 +373,21 @@ DefId Planner::Resolve(Symbol name) const {
 // Rule 9, then the operators join the program.
 Result<void> Planner::TakeRuleOps(OpId i) {
   first_rule_op_ = program_.ops.size();
+  locals_.Clear();
   for (Op& made : context_.ops()) {
     for (Symbol name : made.inputs) WEFT_TRY_VOID(CheckInput(i, name));
     const DefId def = Emit(std::move(made), {Origin::kRule, NetIndex(i), {}, 0});
     const Op& op = program_.ops.back();
     for (Symbol name : op.inputs) program_.input_defs.push_back(Resolve(name));
-    for (uint32_t k = 0; k < op.outputs.size(); ++k) locals_[op.outputs[k]] = {epoch_, Role::kLocal, def + k};
+    for (uint32_t k = 0; k < op.outputs.size(); ++k) locals_[op.outputs[k]] = def + k;
   }
   return {};
 }
 
 Result<void> Planner::CheckInput(OpId i, Symbol name) {
   // What the rule itself made shadows the operator's names; with B13 kept it is the other way round.
-  const Role role = RoleIn(roles_, name);
-  const bool is_local = RoleIn(locals_, name).kind == Role::kLocal;
+  const Role role = RoleOf(name);
+  const bool is_local = locals_.Find(name) != nullptr;
   if (is_local && (role.kind == Role::kNothing || !Keeps(kFaultNameClash))) return {};
   if (role.kind == Role::kNothing)
     return Error{ErrorCode::kInvalidArgument,
@@ -405,15 +424,16 @@ void Planner::RegisterContributions(OpId i) {
     shared |= !gradients[k].none() && Wanted(inputs[k]) && HasSeveralReaders(inputs[k]);
   if (!shared) return;
 
+  targets_.Clear();
   for (uint32_t k = static_cast<uint32_t>(inputs.size()); k-- > 0;)
     for (Symbol half : {gradients[k].dense, gradients[k].indices, gradients[k].values})
-      if (half) targets_[half] = {epoch_, Role::kInput, k};
+      if (half) targets_[half] = k;
   std::vector<uint8_t> generated(inputs.size(), 0);
   RegisterGenerated(i, generated);
   for (uint32_t k = 0; k < inputs.size(); ++k) {
     const Gradient& g = gradients[k];
     if (g.none() || !HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
-    const auto is_generated = [&](Symbol half) { return half && generated[targets_.Get(half).index]; };
+    const auto is_generated = [&](Symbol half) { return half && generated[*targets_.Find(half)]; };
     if (is_generated(g.dense) || is_generated(g.indices) || is_generated(g.values)) continue;
     Contribution contribution;
     contribution.slot = taken_[k];
@@ -429,13 +449,13 @@ void Planner::RegisterGenerated(OpId i, std::vector<uint8_t>& generated) {
   for (size_t t = first_rule_op_; t < program_.ops.size(); ++t) {
     for (uint32_t n = 0; n < program_.ops[t].outputs.size(); ++n) {
       const Symbol output = program_.ops[t].outputs[n];
-      const Role& target = targets_.Get(output);
-      if (target.epoch != epoch_) continue;
+      const uint32_t* target = targets_.Find(output);
+      if (!target) continue;
       const DefId def = program_.first_output[t] + n;
       // A rule may use a gradient's name for its own intermediate values: only the last write is the
       // gradient. (Caffe2 counts every write, and adds the intermediate values in.)
       if (!Keeps(kFaultTemporaries) && Resolve(output) != def) continue;
-      const uint32_t k = target.index;
+      const uint32_t k = *target;
       generated[k] = 1;
       if (!HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
       if (gradients[k].dense == output) {
@@ -483,12 +503,12 @@ void Planner::UpdateGradients(OpId i) {
   const auto inputs = ssa_.inputs(i);
   const auto gradients = context_.input_gradients();
   updates_.clear();
-  ++epoch_;  // marks in `targets_` the blobs that got a gradient
+  updated_.Clear();
   for (size_t k = 0; k < inputs.size(); ++k) {
     const BlobId blob = value(inputs[k]).blob;
     if (!gradients[k].none() && Wanted(inputs[k])) {
       updates_.push_back({blob, {taken_[k], inputs[k], true}});
-      targets_[op.inputs[k]] = {epoch_, Role::kInput, 0};
+      updated_[op.inputs[k]] = 1;
       if (Keeps(kFaultByName)) frontier_[blob] = inputs[k];
     } else if (!final_[blob].known || Holds(op.outputs, op.inputs[k])) {
       updates_.push_back({blob, {{}, inputs[k], true}});
@@ -498,7 +518,7 @@ void Planner::UpdateGradients(OpId i) {
   // is kept, the last that is not none.
   for (const auto& [blob, update] : updates_) {
     const bool none = update.slot.gradient.none();
-    if (none && !Keeps(kFaultLastWins) && RoleIn(targets_, ssa_.blobs()[blob]).kind == Role::kInput) continue;
+    if (none && !Keeps(kFaultLastWins) && updated_.Find(ssa_.blobs()[blob])) continue;
     final_[blob] = update;
     if (!none || Keeps(kFaultByName)) SlotOf(update.value) = update.slot;
   }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/scratch_map.h"
 #include "core/base/symbol_map.h"
 #include "core/grad/gradient.h"
 #include "core/grad/naming.h"
@@ -38,14 +39,12 @@ struct Contribution {
   bool generated() const { return op != kNoOp || values_op != kNoOp; }
 };
 
-// What a name means while the operators of one rule are looked at.
+// What a name means to the forward operator whose rule is looked at.
 struct Role {
-  enum Kind : uint8_t { kNothing, kInput, kOutput, kOutputGradient, kLocal };
-  uint32_t epoch = 0;
+  enum Kind : uint8_t { kNothing, kInput, kOutput, kOutputGradient };
   Kind kind = kNothing;
-  uint32_t index = 0;  // of the input or output; kLocal: the definition
+  uint32_t index = 0;  // of the input or output
 };
-using Roles = SymbolMap<Role>;
 
 class Planner {
  public:
@@ -62,6 +61,7 @@ class Planner {
   std::string Name(Symbol symbol) const { return std::string(net_.Str(symbol)); }
   Symbol Intern(std::string_view text) { return net_.symbols->Intern(text); }
   Symbol GradName(Symbol blob);
+  void InternGradNames(BlobId last);
   bool Failed(Result<void> result);
   const Value& value(ValueId id) const { return ssa_.values()[id]; }
   Symbol BlobOf(ValueId id) const { return ssa_.blobs()[value(id).blob]; }
@@ -85,7 +85,7 @@ class Planner {
   Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def) const;
   Result<void> RunRule(OpId i, const OpDef& def);
   void SetRoles(const Op& op);
-  Role RoleIn(const Roles& roles, Symbol name) const;
+  Role RoleOf(Symbol name) const;
   DefId Resolve(Symbol name) const;
   Result<void> TakeRuleOps(OpId i);
   Result<void> CheckInput(OpId i, Symbol name);
@@ -137,8 +137,8 @@ class Planner {
   Backward backward_;
   GeneratedProgram program_;
 
-  SymbolMap<Symbol> grad_names_;
-  std::vector<Slot> slots_;  // per value; per blob when B2 is kept
+  std::vector<Symbol> grad_names_;  // per blob
+  std::vector<Slot> slots_;         // per value; per blob when B2 is kept
   struct Final {
     Slot slot;
     ValueId value = kNoValue;
@@ -159,10 +159,10 @@ class Planner {
   std::vector<Slot> output_slots_;
   std::vector<Slot> taken_;  // per input: the gradient its rule made
   std::vector<Gradient> output_gradients_;
-  Roles roles_;    // what a name means to the forward operator
-  Roles locals_;   // the last definition of a name by the rule itself
-  Roles targets_;  // gradient name -> the first input whose gradient it is
-  uint32_t epoch_ = 0;
+  ScratchMap<Role> roles_;
+  ScratchMap<DefId> locals_;      // the last definition of a name by the rule itself
+  ScratchMap<uint32_t> targets_;  // gradient name -> the first input whose gradient it is
+  ScratchMap<char> updated_;      // blobs that got a gradient from this operator
   size_t first_rule_op_ = 0;
   std::vector<std::pair<uint32_t, Contribution>> sparse_;
   std::vector<std::pair<BlobId, Final>> updates_;
