@@ -14,8 +14,7 @@ constexpr int64_t kPinSpacing = 10;  // between pins of a box, if there is room
 
 class Router {
  public:
-  Router(const LayeredInput& input, const BandGraph& graph)
-      : input_(input), graph_(graph), up_(graph.band == input.up_band) {}
+  Router(const LayeredInput& input, const BandGraph& graph) : input_(input), graph_(graph) {}
 
   BandRoute Run() {
     route_.pin_x.assign(input_.pins.size(), 0);
@@ -130,7 +129,6 @@ class Router {
 
   const LayeredInput& input_;
   const BandGraph& graph_;
-  const bool up_;
   BandRoute route_;
   std::vector<Wish> wishes_;
 };
