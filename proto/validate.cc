@@ -59,6 +59,13 @@ class Validator {
     return Fail(at, end - at >= 10 ? StrCat(what, " is no number: it does not end within 10 bytes")
                                    : StrCat(what, " is cut off by the end of the message"));
   }
+  bool FailTag(const char* at, const char* end) {
+    uint64_t value;
+    const char* const next = ReadVarint(at, end, value);
+    if (next == nullptr) return FailVarint(at, end, "a field's number");
+    return Fail(at, next - at > 5 ? "a field's number that is written with more than 5 bytes"
+                                  : "field number 0 does not exist");
+  }
   bool WalkPacked(const Field& field, const char* p, const char* end);
   // Adds "op[3]" in front of the path: which field of `id` began at `field_start`.
   void AddToPath(const Field& field, std::string_view before_field);
@@ -110,12 +117,11 @@ bool Validator::Walk(MessageId id, const char* p, const char* const end, int dep
     if (fields_left_ == 0) return true;
     --fields_left_;
     const char* const start = p;
-    uint64_t tag, value;
-    p = ReadVarint(p, end, tag);
-    if (p == nullptr) return FailVarint(start, end, "a field's number");
-    if (tag > UINT32_MAX || (tag >> 3) == 0)
-      return Fail(start, StrCat("field number ", tag >> 3, " is out of range (1 to 536870911)"));
-    const uint32_t number = static_cast<uint32_t>(tag >> 3);
+    uint32_t tag;
+    uint64_t value;
+    p = ReadTag(start, end, tag);
+    if (p == nullptr) return FailTag(start, end);
+    const uint32_t number = tag >> 3;
     const Field* const field = FindField(message, number);
     const auto type = static_cast<WireType>(tag & 7);
     bool known = field != nullptr && type == ExpectedType(field->kind);
@@ -145,6 +151,7 @@ bool Validator::Walk(MessageId id, const char* p, const char* const end, int dep
         const char* const at = p;
         p = ReadVarint(p, end, value);
         if (p == nullptr) return FailVarint(at, end, "a length");
+        if (p - at > 5) return Fail(at, "a length that is written with more than 5 bytes");
         if (value > static_cast<uint64_t>(end - p)) {
           if (field != nullptr)
             AddToPath(*field, {message_begin, static_cast<size_t>(start - message_begin)});

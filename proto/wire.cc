@@ -13,9 +13,10 @@ const char* SkipGroup(const char* p, const char* end, uint32_t number, int depth
   open[depth++] = number;
   while (p < end) {
     const char* const start = p;
-    uint64_t tag, value;
-    p = ReadVarint(p, end, tag);
-    if (p == nullptr || tag > UINT32_MAX || (tag >> 3) == 0) return nullptr;
+    uint32_t tag;
+    uint64_t value;
+    p = ReadTag(p, end, tag);
+    if (p == nullptr) return nullptr;
     switch (tag & 7) {
       case 0:
         p = ReadVarint(p, end, value);
@@ -26,13 +27,13 @@ const char* SkipGroup(const char* p, const char* end, uint32_t number, int depth
         p += 8;
         break;
       case 2:
-        p = ReadVarint(p, end, value);
-        if (p == nullptr || value > static_cast<uint64_t>(end - p)) return nullptr;
+        p = ReadLength(p, end, value);
+        if (p == nullptr) return nullptr;
         p += value;
         break;
       case 3:
         if (depth >= depth_left) return nullptr;
-        open[depth++] = static_cast<uint32_t>(tag >> 3);
+        open[depth++] = tag >> 3;
         break;
       case 4:
         if (open[--depth] != (tag >> 3)) return nullptr;

@@ -43,6 +43,22 @@ inline const char* ReadVarint(const char* p, const char* end, uint64_t& value) {
   return nullptr;
 }
 
+/// Reads a tag: as protobuf does, within five bytes, and bits above the 32nd do not count. Null for no tag,
+/// for field number 0 too.
+inline const char* ReadTag(const char* p, const char* end, uint32_t& tag) {
+  uint64_t value;
+  const char* const next = ReadVarint(p, end, value);
+  if (next == nullptr || next - p > 5) return nullptr;
+  tag = static_cast<uint32_t>(value);
+  return tag >> 3 == 0 ? nullptr : next;
+}
+
+/// Reads a length, within five bytes, of a thing that ends before `end`; null otherwise.
+inline const char* ReadLength(const char* p, const char* end, uint64_t& length) {
+  const char* const next = ReadVarint(p, end, length);
+  return next == nullptr || next - p > 5 || length > static_cast<uint64_t>(end - next) ? nullptr : next;
+}
+
 inline uint32_t ReadFixed32(const char* p) {
   const auto* b = reinterpret_cast<const unsigned char*>(p);
   return b[0] | b[1] << 8 | b[2] << 16 | static_cast<uint32_t>(b[3]) << 24;
@@ -105,11 +121,9 @@ const char* SkipGroup(const char* p, const char* end, uint32_t number, int depth
 inline bool WireCursor::Next(WireField& field) {
   const char* const start = p_;
   if (start == end_) return false;
-  uint64_t tag;
-  const char* p = ReadVarint(start, end_, tag);
-  if (p == nullptr || tag > UINT32_MAX || (tag >> 3) == 0) return false;
-  field.tag = static_cast<uint32_t>(tag);
-  switch (tag & 7) {
+  const char* p = ReadTag(start, end_, field.tag);
+  if (p == nullptr) return false;
+  switch (field.tag & 7) {
     case 0:
       p = ReadVarint(p, end_, field.value);
       if (p == nullptr) return false;
@@ -121,8 +135,8 @@ inline bool WireCursor::Next(WireField& field) {
       break;
     case 2: {
       uint64_t size;
-      p = ReadVarint(p, end_, size);
-      if (p == nullptr || size > static_cast<uint64_t>(end_ - p)) return false;
+      p = ReadLength(p, end_, size);
+      if (p == nullptr) return false;
       field.bytes = {p, static_cast<size_t>(size)};
       p += size;
       break;

@@ -14,7 +14,8 @@ std::string FormatFloat(float value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   char text[32];
   std::snprintf(text, sizeof text, "%.6g", static_cast<double>(value));
-  if (std::strtof(text, nullptr) != value)
+  // protobuf takes a subnormal for one that did not read back
+  if (std::fpclassify(value) == FP_SUBNORMAL || std::strtof(text, nullptr) != value)
     std::snprintf(text, sizeof text, "%.9g", static_cast<double>(value));
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/str.h"
 #include "proto/text.h"
+#include "tests/proto/models.h"
 #include "tests/support/files.h"
 #include "tests/support/golden.h"
 
@@ -16,31 +17,9 @@ namespace {
 
 using test::DataPath;
 using test::Json;
+using test::kModels;
 using test::ReadFile;
 using test::ReadJsonl;
-
-constexpr const char* kModels[] = {
-    "alexnet_train",
-    "alexnet_train_init",
-    "char_rnn_2",
-    "char_rnn_2_init",
-    "dlrm_26",
-    "dlrm_26_init",
-    "inception_train",
-    "inception_train_init",
-    "overfeat_train",
-    "overfeat_train_init",
-    "resnet50_train",
-    "resnet50_train_2gpu",
-    "resnet50_train_2gpu_4shards_gloo",
-    "resnet50_train_2gpu_4shards_gloo_init",
-    "resnet50_train_2gpu_init",
-    "resnet50_train_8gpu",
-    "resnet50_train_8gpu_init",
-    "resnet50_train_init",
-    "vgga_train",
-    "vgga_train_init",
-};
 
 TEST(Codec, ModelsComeBackByteForByte) {
   for (const char* model : kModels) {
