@@ -61,9 +61,13 @@ void Fill(Document& document, MessageId message, const Bytes& wire) {
   }
 }
 
-Result<void> FillBinary(Document& document, MessageId message, const Bytes& wire) {
+constexpr std::string_view kNothingKnown = "it has none of the fields of a Caffe2 message";
+
+// `guessed`: the bytes are only thought to be this message, and must have some field of it.
+Result<void> FillBinary(Document& document, MessageId message, const Bytes& wire, bool guessed) {
   WireFit fit;
   WEFT_TRY_VOID(Validate(message, wire.view(), &fit));
+  if (guessed && fit.known == 0) return Error{ErrorCode::kParse, std::string(kNothingKnown)};
   const std::string_view name = GetMessage(message).name;
   const auto count = [](uint64_t n) { return static_cast<int>(n < INT32_MAX ? n : INT32_MAX); };
   if (fit.unknown > 0)
@@ -101,7 +105,11 @@ Result<Document> OpenMiniDb(Document document, const Bytes& bytes) {
     if (record.key == kMetaNetKey) {
       const std::string_view meta = MetaNetContent(record.value.view());
       if (meta.empty()) continue;
-      WEFT_TRY_VOID(FillBinary(document, MessageId::kMetaNetDef, Bytes(bytes.owner(), meta)));
+      const Result<void> filled =
+          FillBinary(document, MessageId::kMetaNetDef, Bytes(bytes.owner(), meta), false);
+      if (!filled)
+        document.notes.push_back(
+            {StrCat("record ", record.key, " is left as it is: ", filled.error().message)});
     }
   }
   // All records of a database are alike, but for the exporter's own.
@@ -145,14 +153,15 @@ Result<Document> Open(const Bytes& bytes, const OpenOptions& options) {
     const bool guessed = attempt.message != MessageId::kNone;
     if (!guessed) attempt.message = MessageId::kNetDef;
     Result<void> filled =
-        text ? FillText(attempt, attempt.message, view) : FillBinary(attempt, attempt.message, bytes);
+        text ? FillText(attempt, attempt.message, view)
+             : FillBinary(attempt, attempt.message, bytes, options.message == MessageId::kNone);
     if (filled && guessed) {
       if (text ? PromisesBinary(options.name) : PromisesText(options.name))
         attempt.notes.push_back({StrCat("the file's name promises ", text ? "binary" : "text",
                                         ", but it holds ", text ? "text" : "a binary message")});
       return attempt;
     }
-    std::string reason = filled ? "it has none of the fields of a Caffe2 message" : filled.error().message;
+    std::string reason = filled ? std::string(kNothingKnown) : filled.error().message;
     if (!text && !text_first) reason += internal::DamageHint(view);
     StrAppend(reasons, reasons.empty() ? "cannot be read " : "\nnor ",
               text ? "as text: " : "as binary: ", reason);

@@ -22,8 +22,15 @@ constexpr MessageId kCandidates[] = {
 };
 
 constexpr uint64_t kSampleFields = 5000;
-constexpr int64_t kNetBonus = 16;  // a broken file is taken for a net unless much speaks for another message
+constexpr int64_t kOdd = 1 << 30;  // what does not fit altogether scores below what does
+constexpr int64_t kNetBonus = 16;  // an odd file is taken for a net unless much speaks for another message
+constexpr size_t kSampleDamage = 16 << 20;
 constexpr size_t kSampleText = 4 << 20;
+
+bool HoldsNets(MessageId message) {
+  return message == MessageId::kNetDef || message == MessageId::kOperatorDef ||
+         message == MessageId::kPlanDef || message == MessageId::kMetaNetDef;
+}
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
@@ -133,15 +140,19 @@ MessageId GuessTextMessage(std::string_view text) {
 MessageId GuessBinaryMessage(std::string_view bytes) {
   MessageId best = MessageId::kNetDef;
   bool best_sound = false;
-  int64_t best_score = INT64_MIN;
+  int64_t best_score = kNetBonus - kOdd;
+  const bool text = LooksLikeText(bytes);
   for (const MessageId candidate : kCandidates) {
+    if (text && !HoldsNets(candidate)) continue;
     WireFit fit;
-    const bool sound = Validate(candidate, bytes, &fit, 0, kSampleFields).has_value();
+    bool sound = Validate(candidate, bytes, &fit, 0, kSampleFields).has_value();
     if (fit.known == 0) continue;
     // What is out of place weighs more than what fits, since any bytes fit some fields of something.
     const auto odd = static_cast<int64_t>(4 * fit.unknown + 8 * fit.odd_text);
-    int64_t score = odd > 0 || !sound ? static_cast<int64_t>(fit.known) - odd - (1 << 30) : 0;
-    if (!sound && candidate == MessageId::kNetDef) score += kNetBonus;
+    const int64_t fitting = static_cast<int64_t>(fit.known) - odd;
+    if (candidate != MessageId::kNetDef && fitting <= 0) sound = false;
+    int64_t score = odd > 0 || !sound ? fitting - kOdd : 0;
+    if (score < 0 && candidate == MessageId::kNetDef) score += kNetBonus;
     if ((sound && !best_sound) || (sound == best_sound && score > best_score)) {
       best = candidate;
       best_sound = sound;
@@ -152,6 +163,7 @@ MessageId GuessBinaryMessage(std::string_view bytes) {
 }
 
 std::string DamageHint(std::string_view bytes) {
+  bytes = bytes.substr(0, kSampleDamage);
   size_t lines = 0, after_return = 0, replaced = 0;
   for (size_t i = 0; i < bytes.size(); ++i) {
     if (bytes[i] == '\n') {

@@ -22,7 +22,8 @@ bool LooksLikeText(std::string_view bytes);
 /// The message that the fields of a text fit best; kNone when no message has any of them.
 MessageId GuessTextMessage(std::string_view text);
 
-/// The message that the bytes fit best; NetDef when none fits.
+/// The message that the bytes fit best; NetDef when none fits. Bytes that look like text are taken for nets
+/// and plans alone: letters make sound, if senseless, messages of numbers.
 MessageId GuessBinaryMessage(std::string_view bytes);
 
 /// A guess at what happened to a binary file that cannot be read, to be appended to an error; may be empty.

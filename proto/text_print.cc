@@ -230,6 +230,7 @@ class Printer {
     Close();
   }
 
+  // protobuf takes tags of six to ten bytes here, though its parser refuses them; then it prints a message.
   static bool IsMessage(std::string_view wire) {
     WireCursor cursor(wire);
     WireField f;

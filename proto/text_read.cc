@@ -23,34 +23,49 @@ namespace weft {
 namespace {
 
 constexpr size_t kSmallText = 1 << 20;  // bytes; read once
+constexpr size_t kShownName = 60;       // characters of a name in a note
 constexpr size_t kMostNotes = 200;      // different ones; the rest is counted
 
-// Collects notes: equal ones are counted, at the place of the first.
+// Collects notes: those with one key are counted, at the place of the first. Places come in the order of the
+// text.
 class NoteList {
  public:
   NoteList(std::string_view text, std::vector<Note>* notes) : text_(text), notes_(notes) {}
 
-  void Add(const char* at, std::string message) {
+  /// `message` makes the text, and is called for the first of a key alone.
+  template <typename MakeMessage>
+  void Add(const char* at, std::string key, MakeMessage message) {
     if (notes_ == nullptr) return;
-    for (Note& note : *notes_) {
-      if (note.message == message) {
-        ++note.times;
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      if (keys_[i] == key) {
+        ++(*notes_)[i].times;
         return;
       }
     }
-    if (notes_->size() < kMostNotes) {
-      const TextPosition position = FindPosition(text_, at);
-      notes_->push_back({std::move(message), position.line, position.column});
+    if (keys_.size() < kMostNotes) {
+      const TextPosition position =
+          FindPosition(text_.substr(static_cast<size_t>(place_ - text_.data())), at);
+      column_ = position.line > 1 ? position.column : column_ + position.column - 1;
+      line_ += position.line - 1;
+      place_ = at;
+      notes_->push_back({message(), line_, column_});
+      keys_.push_back(std::move(key));
     } else if (notes_->size() == kMostNotes) {
-      notes_->push_back({"more of this kind, not listed"});
+      notes_->push_back({"more that was read leniently, not listed"});
     } else {
       ++notes_->back().times;
     }
+  }
+  void Add(const char* at, std::string message) {
+    Add(at, message, [&] { return message; });
   }
 
  private:
   std::string_view text_;
   std::vector<Note>* notes_;
+  std::vector<std::string> keys_;  // of the notes, in their order
+  const char* place_ = text_.data();
+  int line_ = 1, column_ = 1;
 };
 
 class TextReader {
@@ -177,11 +192,9 @@ bool TextReader::ReadField(MessageId id, int depth, uint32_t& seen, bool& sorted
     uint64_t number;
     if (!ParseDigits(name.text, number) || number == 0 || number >= 1u << 29)
       return Fail(at(), StrCat("expected a field of ", message.name, ", found ", Found()));
-    field = FindField(message, static_cast<uint32_t>(number));
-    if (field == nullptr) {
-      sorted = false;
-      return ReadUnknownNumber(static_cast<uint32_t>(number), depth);
-    }
+    // Printers write what a message knows by name: a number is a field that they did not know.
+    sorted = false;
+    return ReadUnknownNumber(static_cast<uint32_t>(number), depth);
   } else if (lexer_.IsSymbol('[')) {
     return SkipUnknownName(id, depth);
   } else {
@@ -506,10 +519,10 @@ bool TextReader::ReadUnknownValue(uint32_t number, int depth) {
 bool TextReader::SkipUnknownName(MessageId id, int depth) {
   const Message& message = GetMessage(id);
   const char* const start = at();
-  std::string name(lexer_.token().text);
+  std::string name(lexer_.token().text.substr(0, kShownName));
   if (lexer_.TakeSymbol('[')) {  // an extension
     while (lexer_.token().kind == Token::kIdentifier || lexer_.IsSymbol('.') || lexer_.IsSymbol('/')) {
-      name += lexer_.token().text;
+      if (name.size() < kShownName) name += lexer_.token().text.substr(0, kShownName);
       lexer_.Next();
     }
     if (!lexer_.IsSymbol(']'))
@@ -521,11 +534,13 @@ bool TextReader::SkipUnknownName(MessageId id, int depth) {
   if (!colon && !lexer_.IsSymbol('{') && !lexer_.IsSymbol('<')) {
     return Fail(start, StrCat("expected a field of ", message.name, ", found \"", name, "\""));
   }
-  std::vector<std::string_view> names;
-  for (const Field& field : message.fields) names.push_back(field.name);
-  const std::vector<std::string_view> near = NearestNames(name, names, 1);
-  notes_.Add(start, StrCat(message.name, " has no field \"", name.substr(0, 60), "\", left out",
-                           near.empty() ? std::string() : StrCat("; did you mean ", near[0], "?")));
+  notes_.Add(start, StrCat(message.name, ".", name), [&] {
+    std::vector<std::string_view> names;
+    for (const Field& field : message.fields) names.push_back(field.name);
+    const std::vector<std::string_view> near = NearestNames(name, names, 1);
+    return StrCat(message.name, " has no field \"", name, "\", left out",
+                  near.empty() ? std::string() : StrCat("; did you mean ", near[0], "?"));
+  });
   if (lexer_.IsSymbol('[')) return ReadList([&] { return SkipValue(depth); });
   return SkipValue(depth);
 }

@@ -27,22 +27,37 @@ WireType ExpectedType(Kind kind) {
 }
 
 // A name or other text as people write it: UTF-8 without control characters other than white space.
-bool IsPlainText(std::string_view text) {
+bool HasControl(std::string_view text) {
   for (const char c : text)
     if ((static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' && c != '\r') || c == 0x7f)
-      return false;
-  return IsUtf8(text);
+      return true;
+  return false;
 }
+bool IsPlainText(std::string_view text) { return !HasControl(text) && IsUtf8(text); }
+
+constexpr size_t kShownPath = 60;      // characters at either end of a long path
+constexpr size_t kSampleBytes = 4096;  // of one string or list, when only some fields are looked at
 
 class Validator {
  public:
   Validator(std::string_view bytes, WireFit* fit, size_t offset, uint64_t most_fields)
-      : begin_(bytes.data()), fit_(fit), offset_(offset), fields_left_(most_fields) {}
+      : begin_(bytes.data()),
+        fit_(fit),
+        offset_(offset),
+        fields_left_(most_fields),
+        sampling_(most_fields != std::numeric_limits<uint64_t>::max()) {}
 
   // False on an error, which is then in error_.
   bool Walk(MessageId id, const char* p, const char* end, int depth);
 
   Error TakeError(MessageId id) {
+    if (path_.size() > 2 * kShownPath) {  // of deep nesting, the two ends
+      const size_t head = path_.rfind('.', kShownPath);
+      const size_t tail = path_.find('.', path_.size() - kShownPath);
+      if (head != std::string::npos && tail != std::string::npos)
+        path_ =
+            StrCat(std::string_view(path_).substr(0, head), ". ...", std::string_view(path_).substr(tail));
+    }
     error_.message = StrCat(GetMessage(id).name, path_.empty() ? "" : ".", path_, ", byte ", Offset(at_),
                             ": ", error_.message);
     return std::move(error_);
@@ -74,6 +89,7 @@ class Validator {
   WireFit* fit_;
   size_t offset_;
   uint64_t fields_left_;
+  bool sampling_;
   const char* at_ = nullptr;
   Error error_;
   std::string path_;
@@ -171,9 +187,12 @@ bool Validator::Walk(MessageId id, const char* p, const char* const end, int dep
                    : Fail(start, StrCat("nesting deeper than ", kMaxNesting, " levels"), ErrorCode::kLimit);
         } else if (field->repeated && !known) {
           known = true;
-          ok = WalkPacked(*field, body, p);
+          ok = (sampling_ && value > kSampleBytes) || WalkPacked(*field, body, p);
         } else if (fit_ != nullptr && field->kind == Kind::kString) {
-          fit_->odd_text += !IsPlainText({body, static_cast<size_t>(value)});
+          const std::string_view text(body, static_cast<size_t>(value));
+          const bool plain = sampling_ && value > kSampleBytes ? !HasControl(text.substr(0, kSampleBytes))
+                                                               : IsPlainText(text);
+          fit_->odd_text += !plain;
         }
         if (!ok) {
           AddToPath(*field, {message_begin, static_cast<size_t>(start - message_begin)});
@@ -183,9 +202,8 @@ bool Validator::Walk(MessageId id, const char* p, const char* const end, int dep
       }
       case WireType::kStartGroup: {
         const char* body_end;
-        const char* const body = p;
         p = SkipGroup(p, end, number, kMaxNesting - depth, body_end);
-        if (p == nullptr) return Fail(body, "a group that is malformed, not ended, or nested too deeply");
+        if (p == nullptr) return Fail(start, "a group that is malformed, not ended, or nested too deeply");
         break;
       }
       case WireType::kEndGroup:
