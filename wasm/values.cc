@@ -2,8 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wasm/values.h"
 
+#include <algorithm>
+
 namespace weft::wasm {
 namespace {
+
+/// Pieces of a listing's line that a page is given: no screen has room for more.
+constexpr size_t kMaxPieces = 1000;
 
 /// An id as JavaScript sees it: -1 for none.
 val Id(uint32_t id) { return id == kNone ? val(-1) : val(id); }
@@ -178,6 +183,11 @@ val ToValue(const ArgInfo& arg) {
   return out;
 }
 
+template <typename T>
+std::span<const T> First(const std::vector<T>& items) {
+  return std::span<const T>(items).first(std::min<size_t>(items.size(), kMaxListed));
+}
+
 val ToValue(const OpDetails& details) {
   val out = val::object();
   out.set("op", details.op);
@@ -194,8 +204,11 @@ val ToValue(const OpDetails& details) {
   out.set("role", Text(RoleName(details.role)));
   out.set("isGradientOp", details.is_gradient_op ? val(*details.is_gradient_op) : val::null());
   out.set("gradient", Text(details.gradient));
-  out.set("inputs", ListOf(details.inputs));
-  out.set("outputs", ListOf(details.outputs));
+  // An operator may read a million blobs; a page shows some of them and how many there are.
+  out.set("inputs", ListOf(First(details.inputs)));
+  out.set("numInputs", static_cast<uint32_t>(details.inputs.size()));
+  out.set("outputs", ListOf(First(details.outputs)));
+  out.set("numOutputs", static_cast<uint32_t>(details.outputs.size()));
   out.set("controlInputs", ListOf(details.control_inputs));
   out.set("args", ListOf(details.args));
   out.set("unknownBytes", details.unknown_bytes);
@@ -246,7 +259,6 @@ val ToValue(const Diagnostic& finding) {
 val ToValue(const ListingLine& line) {
   val out = val::object();
   out.set("op", line.op);
-  out.set("text", Text(line.text));
   // Four numbers a piece, places counted as JavaScript counts them.
   std::vector<int32_t> spans;
   spans.reserve(line.pieces.size() * 4);
@@ -257,7 +269,12 @@ val ToValue(const ListingLine& line) {
     byte = to;
     return unit;
   };
-  for (const ListingPiece& piece : line.pieces) {
+  std::string_view text = line.text;
+  const bool cut = line.pieces.size() > kMaxPieces;
+  if (cut) text = text.substr(0, line.pieces[kMaxPieces].begin);
+  out.set("text", Text(cut ? std::string(text) + "..." : std::string(text)));
+  for (const ListingPiece& piece :
+       std::span(line.pieces).first(std::min<size_t>(line.pieces.size(), kMaxPieces))) {
     spans.push_back(advance(piece.begin));
     spans.push_back(advance(piece.end));
     spans.push_back(static_cast<int32_t>(piece.text_class));

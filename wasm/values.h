@@ -43,10 +43,14 @@ inline val ToValue(const std::vector<uint32_t>& ids) { return Copy(std::span<con
 inline val ToValue(const std::vector<int32_t>& ids) { return Copy(std::span<const int32_t>(ids)); }
 
 template <typename T>
-val ListOf(const std::vector<T>& items) {
+val ListOf(std::span<const T> items) {
   val out = val::array();
   for (size_t i = 0; i < items.size(); ++i) out.set(static_cast<uint32_t>(i), ToValue(items[i]));
   return out;
+}
+template <typename T>
+val ListOf(const std::vector<T>& items) {
+  return ListOf(std::span<const T>(items));
 }
 template <typename T>
 val ToValue(const std::vector<T>& items) {

@@ -63,7 +63,9 @@ export interface ArgInfo {
 export interface OpDetails {
   op: OpId; type: string; name: string; engine: string; device: string; debugInfo: string; domain: string;
   opVersion: string; doc: string; known: boolean; nearest: string[]; role: RoleName; isGradientOp: boolean | null;
-  gradient: string; inputs: Port[]; outputs: Port[]; controlInputs: string[]; args: ArgInfo[]; unknownBytes: number;
+  gradient: string;
+  inputs: Port[]; numInputs: number; outputs: Port[]; numOutputs: number; // the first 1,000 of each
+  controlInputs: string[]; args: ArgInfo[]; unknownBytes: number;
   forward: OpId; servedBy: Int32Array; replicas: Int32Array; scopes: Uint32Array; findings: Uint32Array;
 }
 export interface BlobVersion {

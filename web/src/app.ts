@@ -337,7 +337,7 @@ export class App {
     if (mine !== this.selecting) return;
     this.select({ what: 'op', op, details });
     if (reveal) this.reveal();
-    this.announce(`${details.type}, operator ${op}, ${details.inputs.length} inputs, ${details.outputs.length} outputs`);
+    this.announce(`${details.type}, operator ${op}, ${details.numInputs} inputs, ${details.numOutputs} outputs`);
   }
   async selectScope(scope: number): Promise<void> {
     const { view } = this.state;

@@ -111,8 +111,8 @@ export class Details {
       op.name ? h('p.sub', op.name) : null,
       op.known ? null : h('p', h('span.faint', 'Not an operator that Weft knows.'), op.nearest.length ? ` Did you mean ${op.nearest.join(', ')}?` : ''),
       ...findings.map((f) => h('p.finding.' + f.severity, h('b', severityMark(f.severity) + ' '), f.message)),
-      section(`Reads`, this.ports(op.inputs, false), op.inputs.length),
-      section(`Writes`, this.ports(op.outputs, true), op.outputs.length),
+      section('Reads', this.ports(op.inputs, op.numInputs, false), op.numInputs),
+      section('Writes', this.ports(op.outputs, op.numOutputs, true), op.numOutputs),
       op.forward >= 0 ? section('Serves', this.opRef(op.forward)) : null,
       op.servedBy.length ? section('Gradient and updates', h('div.ends', ...this.opList(op.servedBy)), op.servedBy.length) : null,
       op.replicas.length ? section('On other devices', h('div.ends', ...this.opList(op.replicas)), op.replicas.length) : null,
@@ -123,7 +123,7 @@ export class Details {
     ].filter((n): n is HTMLElement => n !== null);
   }
 
-  private ports(ports: Port[], written: boolean): HTMLElement {
+  private ports(ports: Port[], total: number, written: boolean): HTMLElement {
     if (ports.length === 0) return h('p.fainter', 'nothing');
     const shown = this.all ? ports : ports.slice(0, 60);
     return h('ul.ports', ...shown.map((p) => {
@@ -133,7 +133,8 @@ export class Details {
         : (p.writer >= 0 ? h('div.ends', { 'data-arrow': '←' }, this.opRef(p.writer)) : null);
       const over = p.overwrittenBy >= 0 && !p.inPlace ? h('div.ends', { 'data-arrow': '×' }, h('span', 'overwritten by '), this.opRef(p.overwrittenBy)) : null;
       return h('li', h('div.row', this.valueRef(p), h('span.role', notes.join(', '))), ends, over);
-    }), shown.length < ports.length ? h('li', h('button.ref.op.faint', { onclick: () => { this.all = true; this.update(); } }, `and ${digits(ports.length - shown.length)} more`)) : null);
+    }), shown.length < ports.length ? h('li', h('button.ref.op.faint', { onclick: () => { this.all = true; this.update(); } }, `and ${digits(total - shown.length)} more`))
+      : total > ports.length ? h('li.faint', `and ${digits(total - ports.length)} more`) : null);
   }
 
   private arg(arg: ArgInfo, op: OpDetails): HTMLElement {
@@ -194,5 +195,5 @@ export const severityMark = (severity: string): string => ({ error: '!', warning
 function section(title: string, ...rest: (Node | string | number | null)[]): HTMLElement {
   const last = rest.at(-1);
   const number = typeof last === 'number' ? rest.pop() : null;
-  return h('section', h('div.label', title, number ? h('span.fainter', number) : null), ...rest);
+  return h('section', h('div.label', title, typeof number === 'number' && number > 0 ? h('span.fainter', digits(number)) : null), ...rest);
 }
