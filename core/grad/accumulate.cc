@@ -140,6 +140,16 @@ Symbol Planner::RenameOutput(int32_t op, uint32_t output, Symbol name) {
   } else {
     made = RenameInSubnets(net_, made, [&](Symbol s) { return s == from ? name : s; });
   }
+  // A loop updates its sums in place: who started them follows.
+  for (uint32_t k = 0; k < made.inputs.size(); ++k) {
+    if (made.inputs[k] != from) continue;
+    made.inputs[k] = name;
+    const DefId def = program_.input_defs[program_.first_input[static_cast<size_t>(op)] + k];
+    if (def == kNoDef || def < program_.given.size()) continue;
+    const auto& first = program_.first_output;
+    const auto maker = std::upper_bound(first.begin(), first.end(), def) - first.begin() - 1;
+    program_.ops[static_cast<size_t>(maker)].outputs[def - first[static_cast<size_t>(maker)]] = name;
+  }
   return name;
 }
 

@@ -164,7 +164,7 @@ class ControlGradient {
     options.faults = options_.faults;
     options.mixed = options_.mixed;
     options.repair = options_.repair;
-    options.keep_given = true;
+    options.nested = true;
     options.reserved = [&](Symbol name) { return Has(reserved, name); };
     for (const auto& [blob, gradient] : seeds) {
       if (!caffe2() && !Mentions(*net, blob)) continue;

@@ -23,6 +23,7 @@ Result<Backward> PlanGradients(const Net& net, const OpSet& ops, const GradientO
 }
 
 Net AppendBackward(Net net, Backward backward) {
+  for (auto& [index, op] : backward.repaired_ops) net.ops[static_cast<size_t>(index)] = std::move(op);
   net.ops.reserve(net.ops.size() + backward.ops.size());
   std::move(backward.ops.begin(), backward.ops.end(), std::back_inserter(net.ops));
   return net;

@@ -42,11 +42,14 @@ enum GradientFault : uint32_t {
   kFaultOverwrite = 1 << 9,      // B56: a gradient that others still need is overwritten
   kFaultTemporaries =
       1 << 10,  // a rule's intermediate values are summed in (Sqrt, Pow, Log of a blob with two readers)
-  kFaultLastWins = 1 << 11,     // B60: one blob twice in an operator loses its gradient
+  kFaultLastWins = 1 << 11,  // B60: one blob twice in an operator loses its gradient
+  kFaultOwnInput =
+      1 << 13,  // an operator that works in place, and whose gradient needs the input that it overwrote
+  kFaultCopyReads = 1 << 14,    // the gradient of Copy counts as a reader of what it was copied from
   kFaultControlFlow = 1 << 12,  // B3, B5, B7-B9, B11, B54, B57: Do, If and While
 };
 inline constexpr uint32_t kNoFaults = 0;
-inline constexpr uint32_t kAllFaults = (1 << 13) - 1;
+inline constexpr uint32_t kAllFaults = (1 << 15) - 1;
 
 /// What to do when dense and sparse gradients meet on one value.
 enum class MixedGradients : uint8_t {
@@ -73,8 +76,9 @@ struct GradientOptions {
   bool repair = false;         // PlanWithRepair (grad/repair.h) may rewrite the net, and nets inside it
 
   // For planning nested nets and for repair.
-  bool collect_conflicts = false;        // go on after a version conflict and list them all
-  bool keep_given = false;               // given gradients are never overwritten
+  bool collect_conflicts = false;  // go on after a version conflict and list them all
+  bool nested = false;  // in a nested net: given gradients are never overwritten, and an operator that
+                        // overwrites its own input is repaired unasked
   std::function<bool(Symbol)> reserved;  // names that generated ones must not take
 };
 
@@ -112,7 +116,9 @@ struct Backward {
       gradients;  // blobs by first appearance; the gradient of their earliest version reached
   std::vector<VersionConflict>
       conflicts;  // only with collect_conflicts; when there are any, ops must not be run
-  std::vector<std::pair<OpId, Op>> repaired_ops;  // with repair: forward operators whose nets were rewritten
+  // Forward operators whose nets had to be rewritten, so that a value that an operator in them overwrites
+  // survives (with repair: any such value). The plan fits them; AppendBackward puts them in.
+  std::vector<std::pair<OpId, Op>> repaired_ops;
 };
 
 class GradientPlanner final : public Job {
@@ -136,7 +142,8 @@ class GradientPlanner final : public Job {
 /// Plans in one go.
 Result<Backward> PlanGradients(const Net& net, const OpSet& ops, const GradientOptions& options);
 
-/// `net` with the planned operators appended. Move both in when they are not needed afterwards.
+/// `net` with its repaired operators put in and the planned ones appended. Move both in when they are not
+/// needed afterwards.
 Net AppendBackward(Net net, Backward backward);
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/grad/naming.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/base/str.h"
@@ -29,12 +30,6 @@ std::vector<uint32_t> LastUses(const GeneratedProgram& program, const SymbolMap<
   for (DefId def : results)
     if (def != kNoDef) last_use[def] = kAlways;
   return last_use;
-}
-
-bool IsForwardInput(const GeneratedProgram& program, uint32_t t, const BlobList& inputs, Symbol name) {
-  for (uint32_t k = 0; k < inputs.size(); ++k)
-    if (inputs[k] == name && program.input_defs[program.first_input[t] + k] == kNoDef) return true;
-  return false;
 }
 
 // The nets of a control-flow operator follow its new names (B6).
@@ -105,8 +100,10 @@ std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
                (last_use[held] > last_free || held >= program.first_output[t]);
       };
       Symbol chosen = op.outputs[k];
-      // A net-holding operator passes workspaces through: they are the forward net's own blobs.
-      const bool passes_through = holds_nets && IsForwardInput(program, t, old_inputs, chosen);
+      // What a net-holding operator both reads and writes (a workspace, the state of a loop) is one blob.
+      const auto in_place = std::find(old_inputs.begin(), old_inputs.end(), chosen);
+      const bool passes_through = holds_nets && in_place != old_inputs.end();
+      if (passes_through) chosen = op.inputs[static_cast<size_t>(in_place - old_inputs.begin())];
       if (!passes_through && is_taken(chosen)) {
         was_taken[def] = true;
         const std::string base(table.Str(chosen));

@@ -24,6 +24,11 @@ Net Tail(const Net& net, size_t skip) {
   return tail;
 }
 
+// "1 2" holds 2. One digit each.
+bool HasNumber(std::string_view numbers, uint32_t number) {
+  return number < 10 && numbers.find(static_cast<char>('0' + number)) != std::string_view::npos;
+}
+
 bool Holds(const BlobList& names, Symbol name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -42,6 +47,7 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
       grad_names_(ssa_.blobs().size()) {
   context_.set_caffe2_mode(Keeps(kFaultRules));
   context_.set_separate_twins(!Keeps(kFaultTemporaries));
+  context_.set_tracks_overwritten_inputs(!Keeps(kFaultOwnInput));
   slots_.resize(Keeps(kFaultByName) ? ssa_.blobs().size() : ssa_.values().size());
   final_.resize(ssa_.blobs().size());
   if (Keeps(kFaultByName)) frontier_.resize(ssa_.blobs().size(), kNoValue);
@@ -198,7 +204,7 @@ void Planner::AddGiven(ValueId id, const Gradient& gradient) {
   Slot slot{gradient, kNoDef, kNoDef};
   slot.def = define(gradient.is_dense() ? gradient.dense : gradient.indices);
   if (gradient.is_sparse()) slot.values_def = define(gradient.values);
-  if (options_.keep_given) pinned_.push_back(slot.def);
+  if (options_.nested) pinned_.push_back(slot.def);
   if (id == kNoValue) return;
   SetGradient(id, slot);
   if (Keeps(kFaultLostGiven) || !HasSeveralReaders(id)) return;
@@ -375,12 +381,38 @@ Result<void> Planner::TakeRuleOps(OpId i) {
   first_rule_op_ = program_.ops.size();
   locals_.Clear();
   for (Op& made : context_.ops()) {
-    for (Symbol name : made.inputs) WEFT_TRY_VOID(CheckInput(i, name));
+    WEFT_TRY_VOID(UnmarkInputs(i, made));
+    for (uint32_t k = 0; k < made.inputs.size(); ++k) {
+      // CopyOnDeviceLike asks its second input for a place only: another version does as well.
+      if (k == 1 && !Keeps(kFaultCopyReads) && net_.Str(made.type) == "CopyOnDeviceLike") continue;
+      WEFT_TRY_VOID(CheckInput(i, made.inputs[k]));
+    }
     const DefId def = Emit(std::move(made), {Origin::kRule, NetIndex(i), {}, 0});
     const Op& op = program_.ops.back();
     for (Symbol name : op.inputs) program_.input_defs.push_back(Resolve(name));
     for (uint32_t k = 0; k < op.outputs.size(); ++k) locals_[op.outputs[k]] = def + k;
   }
+  return {};
+}
+
+// An operator that works in place overwrote its input: its gradient may ask for the shape of that, not for
+// the value.
+Result<void> Planner::UnmarkInputs(OpId i, Op& made) {
+  for (uint32_t k = 0; k < made.inputs.size(); ++k) {
+    const int input = context_.OverwrittenInput(made.inputs[k]);
+    if (input < 0) continue;
+    made.inputs[k] = forward(i).inputs[static_cast<uint32_t>(input)];
+    const OpDef* def = lookup_(made.type);
+    if (def && HasNumber(def->shape_only, k)) continue;
+    WEFT_TRY_VOID(Conflict({NetIndex(i), false, ssa_.inputs(i)[static_cast<size_t>(input)], NetIndex(i)}));
+  }
+  return {};
+}
+
+Result<void> Planner::Conflict(const VersionConflict& conflict) {
+  if (!options_.collect_conflicts && !(options_.nested && conflict.reader == conflict.overwriter))
+    return VersionConflictError(net_, ssa_, options_.skip, conflict);
+  backward_.conflicts.push_back(conflict);
   return {};
 }
 
@@ -409,10 +441,7 @@ Result<void> Planner::CheckInput(OpId i, Symbol name) {
                               of_input ? "input" : "output", {});
   ValueId next = latest;
   while (value(next).previous != needed) next = value(next).previous;
-  const VersionConflict conflict{NetIndex(i), !of_input, needed, NetIndex(value(next).def)};
-  if (!options_.collect_conflicts) return VersionConflictError(net_, ssa_, options_.skip, conflict);
-  backward_.conflicts.push_back(conflict);
-  return {};
+  return Conflict({NetIndex(i), !of_input, needed, NetIndex(value(next).def)});
 }
 
 // Rule 10. Only values with several readers keep a list; the others just take their gradient.

@@ -89,6 +89,8 @@ class Planner {
   DefId Resolve(Symbol name) const;
   Result<void> TakeRuleOps(OpId i);
   Result<void> CheckInput(OpId i, Symbol name);
+  Result<void> UnmarkInputs(OpId i, Op& made);
+  Result<void> Conflict(const VersionConflict& conflict);
   void RegisterContributions(OpId i);
   void RegisterGenerated(OpId i, std::vector<uint8_t>& generated);
   Slot SlotFor(const Gradient& gradient) const;

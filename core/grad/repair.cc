@@ -175,12 +175,12 @@ class Repairer {
 
 Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const GradientOptions& options) {
   RepairedPlan plan;
-  if (!options.repair) {
+  if (!options.repair && !options.nested) {
     WEFT_TRY(plan.backward, PlanGradients(net, ops, options));
     return plan;
   }
   GradientOptions collecting = options;
-  collecting.collect_conflicts = true;
+  collecting.collect_conflicts = options.repair;
   for (int round = 0; round < kMostRounds; ++round) {
     const Net& current = plan.changed ? plan.forward : net;
     WEFT_TRY(plan.backward, PlanGradients(current, ops, collecting));
@@ -201,8 +201,7 @@ Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const Grad
     plan.changed = true;
   }
   GradientOptions plain = options;
-  plain.repair = false;
-  plain.collect_conflicts = false;
+  plain.repair = plain.nested = plain.collect_conflicts = false;
   WEFT_TRY(plan.backward, PlanGradients(plan.forward, ops, plain));
   return plan;
 }

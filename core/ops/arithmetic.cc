@@ -89,6 +89,7 @@ constexpr OpDef kOps[] = {
      .ports = "dC A B -> dA dB",
      .args = "broadcast:int=0 axis:int=-1 axis_str:string order:string=NCHW",
      .inplace = "0>0 0>1",
+     .shape_only = "1 2",
      .tier = 1},
     {.name = "And",
      .doc = "Logical and of two bool tensors, B broadcast as in Add.",
@@ -144,6 +145,7 @@ constexpr OpDef kOps[] = {
      .ports = "dC A B C? -> dA dB",
      .args = "broadcast:int=0 axis:int=-1 axis_str:string order:string=NCHW",
      .inplace = "0>0",
+     .shape_only = "1",
      .tier = 1},
     {.name = "ElementwiseLinear",
      .doc = "Y = X w + b column by column: X is taken as [N, D], split at axis; w and b have D "
@@ -367,6 +369,7 @@ constexpr OpDef kOps[] = {
      .ports = "dC A B -> dA dB",
      .args = "broadcast:int=0 axis:int=-1 axis_str:string order:string=NCHW",
      .inplace = "0>0 0>1",
+     .shape_only = "1 2",
      .tier = 1},
     {.name = "Sum",
      .doc = "Sum of the inputs element by element; all have one shape. Its gradient is the incoming "

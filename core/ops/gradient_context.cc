@@ -17,6 +17,7 @@ void GradientContext::Begin(const Op& op, std::span<const Gradient> output_gradi
   std::sort(sorted.begin(), sorted.end());
   repeats_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
   missing_.clear();
+  overwritten_.clear();
 }
 
 void GradientContext::Missing(size_t i, std::string_view what) {
@@ -48,6 +49,21 @@ Symbol GradientContext::GO_values(size_t i) {
   else if (output_gradients_[i].is_dense())
     Missing(i, "is dense (expected sparse).");
   return i < output_gradients_.size() ? output_gradients_[i].values : kNoSymbol;
+}
+
+Symbol GradientContext::ReadInput(size_t i) {
+  const Symbol name = I(i);
+  if (!tracks_overwritten_ || std::find(op_->outputs.begin(), op_->outputs.end(), name) == op_->outputs.end())
+    return name;
+  const Symbol marked = Name(StrCat(Str(name), " as input ", i));
+  overwritten_.push_back({marked, static_cast<int>(i)});
+  return marked;
+}
+
+int GradientContext::OverwrittenInput(Symbol name) const {
+  for (const auto& [marked, input] : overwritten_)
+    if (marked == name) return input;
+  return -1;
 }
 
 Symbol GradientContext::GI(size_t i) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -63,6 +64,13 @@ class GradientContext {
   size_t num_outputs() const { return op_->outputs.size(); }
   Symbol I(size_t i) const { return op_->inputs[i]; }
   Symbol O(size_t i) const { return op_->outputs[i]; }
+  /// I(i) as something a gradient operator reads. When the forward operator overwrites that input itself (it
+  /// works in place), a name that only OverwrittenInput knows: what is in the blob by then is the output.
+  /// (Only while tracked.)
+  Symbol ReadInput(size_t i);
+  /// The input that `name` stands for, -1 when ReadInput did not make it for this operator.
+  int OverwrittenInput(Symbol name) const;
+  void set_tracks_overwritten_inputs(bool on) { tracks_overwritten_ = on; }
   const Gradient& output_gradient(size_t i) const { return output_gradients_[i]; }
   bool has_GO(size_t i) const { return i < output_gradients_.size() && !output_gradients_[i].none(); }
   /// The dense gradient of output i. When it is missing or sparse, returns kNoSymbol and the rule's result
@@ -136,7 +144,9 @@ class GradientContext {
   std::unordered_map<const OpDef*, std::shared_ptr<const RuleProgram>> programs_;  // looked up, never walked
   bool caffe2_mode_ = false;
   bool separate_twins_ = false;
-  bool repeats_ = false;  // the operator reads some blob more than once
+  bool tracks_overwritten_ = false;
+  std::vector<std::pair<Symbol, int>> overwritten_;  // of this operator: name made by ReadInput, input
+  bool repeats_ = false;                             // the operator reads some blob more than once
 };
 
 }  // namespace weft

@@ -105,7 +105,7 @@ class Runner {
   Symbol One(RuleItem::Kind kind, RuleItem::Part part, size_t i) {
     switch (kind) {
       case RuleItem::kInput:
-        return context_.I(i);
+        return context_.ReadInput(i);
       case RuleItem::kOutput:
         return context_.O(i);
       case RuleItem::kOutputGradient:
@@ -131,6 +131,7 @@ class Runner {
         return kNoSymbol;
       }
       name += context_.Str(piece.kind == RuleItem::kInputGradient ? context_.GradName(context_.I(i))
+                           : piece.kind == RuleItem::kInput       ? context_.I(i)
                                                                   : One(piece.kind, RuleItem::kWhole, i));
     }
     return context_.Name(name);
@@ -198,7 +199,8 @@ class Runner {
     const RuleItem& source = statement.inputs[0];
     const size_t from = static_cast<size_t>(source.first);
     if (!IsThere(source.kind, from)) return NotThere(source.kind, from);
-    const Symbol name = One(source.kind, source.part, from);
+    const Symbol name =
+        source.kind == RuleItem::kInput ? context_.I(from) : One(source.kind, source.part, from);
     size_t first = static_cast<size_t>(target.first), end = first + 1;
     if (target.range) end = context_.num_inputs();
     for (size_t i = first; i < end; i += static_cast<size_t>(target.step)) {

@@ -66,6 +66,7 @@ constexpr OpDef kOps[] = {
      .in = 2,
      .out = 1,
      .ports = "X like -> Y",
+     .shape_only = "1",
      .tier = 1},
     {.name = "EnsureClipped",
      .doc = "Clip to min and max, of the rows that the indices name when they are given; in place.",

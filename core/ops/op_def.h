@@ -63,6 +63,8 @@ struct OpDef {
   std::string_view inplace = {};   // allowed "input>output" pairs: "0>0 1>1"; "*" any, "i>i" each onto itself
   std::string_view enforced = {};  // required pairs: "3>1 4>2"; "i>i" and "i+1>i" as in Caffe2
 
+  std::string_view shape_only = {};  // inputs of which only the shape or the device is read: "1 2"
+
   GradientPolicy policy = GradientPolicy::kUnregistered;
   std::string_view gradient = {};                           // ops/gradient_rule.h says how to read it
   Result<void> (*gradient_fn)(GradientContext&) = nullptr;  // where one line can't say it

@@ -24,10 +24,13 @@ using test::ReadRecordedBackward;
 using test::RecordedBackward;
 
 constexpr std::pair<std::string_view, uint32_t> kFaultNames[] = {
-    {"B1", kFaultLostGiven},        {"B2", kFaultByName},      {"B4", kFaultUnknownLoss},
-    {"B6", kFaultShallowRename},    {"B10/B53", kFaultRules},  {"B13", kFaultNameClash},
-    {"B14", kFaultTagDevice},       {"B15", kFaultDeviceType}, {"B18", kFaultSeedDevice},
-    {"B56", kFaultOverwrite},       {"B60", kFaultLastWins},   {"temporaries", kFaultTemporaries},
+    {"B1", kFaultLostGiven},        {"B2", kFaultByName},
+    {"B4", kFaultUnknownLoss},      {"B6", kFaultShallowRename},
+    {"B10/B53", kFaultRules},       {"B13", kFaultNameClash},
+    {"B14", kFaultTagDevice},       {"B15", kFaultDeviceType},
+    {"B18", kFaultSeedDevice},      {"B56", kFaultOverwrite},
+    {"B60", kFaultLastWins},        {"temporaries", kFaultTemporaries},
+    {"own-input", kFaultOwnInput},  {"copy-reads", kFaultCopyReads},
     {"control", kFaultControlFlow},
 };
 
