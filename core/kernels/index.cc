@@ -56,8 +56,45 @@ Result<void> GatherAlong(KernelContext& c, int64_t default_axis, bool default_ma
 
 Result<void> Gather(KernelContext& c) { return GatherAlong(c, 0, false); }
 
+// Inputs INDICES, VALUES, and a blob whose first dimension the output takes (else the largest index + 1).
+// Rows with the same index are added up, in order.
+Result<void> SparseToDense(KernelContext& c) {
+  const Tensor& indices = c.In(0);
+  const Tensor& values = c.In(1);
+  WEFT_ENSURE(c, values.ndim() >= 1 && indices.ndim() == 1, "indices must be 1-D, values at least 1-D");
+  WEFT_ENSURE(c, indices.dim(0) == values.dim(0),
+              "indices and values differ in their first dimension: ", indices.dim(0), " and ", values.dim(0));
+  return SwitchIndex(c, indices.type(), [&](auto tag) -> Result<void> {
+    using I = typename decltype(tag)::type;
+    const I* at = indices.data<I>();
+    int64_t rows = 0;
+    if (c.has_input(2)) {
+      rows = c.In(2).ndim() > 0 ? c.In(2).dim(0) : 0;
+    } else {
+      for (int64_t i = 0; i < indices.numel(); ++i) rows = std::max(rows, static_cast<int64_t>(at[i]) + 1);
+    }
+    Dims dims;
+    dims.push_back(rows);
+    dims.Append(values.dims().begin() + 1, values.dims().end());
+    return SwitchNumber(c, values.type(), [&](auto value_tag) -> Result<void> {
+      using T = typename decltype(value_tag)::type;
+      WEFT_TRY(T* const out, c.Out<T>(0, dims));
+      std::fill(out, out + c.Out(0).numel(), T(0));
+      const T* from = values.data<T>();
+      const int64_t block = values.SizeFrom(1);
+      for (int64_t i = 0; i < indices.numel(); ++i) {
+        const int64_t row = static_cast<int64_t>(at[i]);
+        WEFT_ENSURE(c, row >= 0 && row < rows, "index ", row, " is out of range for ", rows, " rows");
+        for (int64_t k = 0; k < block; ++k) out[row * block + k] += from[i * block + k];
+      }
+      return {};
+    });
+  });
+}
+
 constexpr KernelRow kRows[] = {
     {"Gather", Gather, "*I"},
+    {"SparseToDense", SparseToDense, "I*"},
 };
 
 }  // namespace
