@@ -350,8 +350,8 @@ Result<std::vector<Diagnostic>> Session::Findings(NetId net) {
 Result<void> Session::SetOrigins(NetId net, std::vector<OpId> origins) {
   WEFT_TRY(NetModel * model, state_->Model(net));
   if (!origins.empty() && origins.size() != model->net().ops.size()) {
-    return Error{ErrorCode::kInvalidArgument,
-                 StrCat("origins of ", origins.size(), " ops for a net of ", model->net().ops.size())};
+    return Error{ErrorCode::kInvalidArgument, StrCat("origins of ", origins.size(), " ops for a net of ",
+                                                     model->net().ops.size(), " ops")};
   }
   model->SetOrigins(std::move(origins));
   return {};

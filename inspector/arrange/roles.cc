@@ -243,12 +243,15 @@ class RoleFinder {
     return kNoOp;
   }
 
-  // Sum of contributions to one gradient: everything read and written is a gradient of one blob.
+  // Contributions to one gradient come together: a Sum that writes a gradient (what it reads may bear other
+  // names, where a gradient passes through a forward Sum), or an op that reads and writes gradients of one
+  // blob.
   bool IsAccumulation(OpId op) {
     if (ssa_.outputs(op).size() != 1) return false;
     const BlobId base = Base(BlobOf(ssa_.outputs(op)[0]));
     if (base == kNoBlob) return false;
-    if (ssa_.inputs(op).size() < 2 && !(Traits(net_.ops[op].type) & kSumType)) return false;
+    if (Traits(net_.ops[op].type) & kSumType) return true;
+    if (ssa_.inputs(op).size() < 2) return false;
     size_t looked = 0;
     for (ValueId v : ssa_.inputs(op)) {
       if (Base(BlobOf(v)) != base) return false;

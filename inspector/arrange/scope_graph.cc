@@ -15,14 +15,24 @@ namespace weft {
 namespace {
 
 constexpr uint32_t kOutside = UINT32_MAX;
-constexpr size_t kHighDegree = 24;  // values read more often are labelled references
+constexpr uint32_t kLanesPerRow = 24;  // nets that pass a row, on average
+constexpr size_t kHighDegree = 24;     // values read more often are labelled references
+
+// Items side by side in a box of so many items, boxes being wider than high.
+uint32_t WidthOf(uint64_t items) {
+  uint32_t width = 1;
+  while (2 * uint64_t{width} * width < 3 * items) ++width;
+  return items == 1 ? 1 : width;
+}
 
 }  // namespace
 
-std::vector<uint32_t> AssignRows(uint32_t count, const std::vector<RowEdge>& edges,
+std::vector<uint32_t> AssignRows(const std::vector<uint32_t>& sizes, const std::vector<RowEdge>& edges,
                                  const std::vector<uint8_t>& pinned, uint32_t* num_rows) {
-  uint32_t limit = 8;
-  while (limit * limit < 2 * count) ++limit;  // a wide row becomes several, about as wide as they are high
+  const uint32_t count = static_cast<uint32_t>(sizes.size());
+  uint64_t total = 0;
+  for (uint32_t size : sizes) total += size;
+  const uint32_t limit = std::max<uint32_t>(6, WidthOf(total));
   std::vector<uint32_t> rows(count, 0), width, next_free;
   // The first row from `row` on that is not full; full rows point further, paths are halved on the way.
   const auto find_free = [&](uint32_t row) {
@@ -41,7 +51,8 @@ std::vector<uint32_t> AssignRows(uint32_t count, const std::vector<RowEdge>& edg
       next_free.push_back(static_cast<uint32_t>(width.size()));
       width.push_back(0);
     }
-    if (++width[row] == limit) next_free[row] = row + 1;
+    width[row] += WidthOf(sizes[i]);
+    if (width[row] >= limit) next_free[row] = row + 1;
     rows[i] = row;
   }
   std::vector<uint8_t> has_input(pinned.begin(), pinned.end());
@@ -54,8 +65,8 @@ std::vector<uint32_t> AssignRows(uint32_t count, const std::vector<RowEdge>& edg
     if (has_input[i] || first_reader[i] == UINT32_MAX || first_reader[i] == rows[i] + 1) continue;
     const uint32_t row = first_reader[i] - 1;
     if (width[row] >= limit) continue;
-    --width[rows[i]];
-    ++width[row];
+    width[rows[i]] -= WidthOf(sizes[i]);
+    width[row] += WidthOf(sizes[i]);
     rows[i] = row;
   }
   // Pulling down may have emptied a row.
@@ -95,7 +106,12 @@ class ScopeGraphBuilder {
       return std::move(graph_);
     }
     CollectRowEdges();
-    graph_->row = AssignRows(count, row_edges_, pinned_, &graph_->num_rows);
+    std::vector<uint32_t> sizes;
+    for (ScopeChild child : scope_.children) {
+      const ScopeRecord* inner = child.is_scope() ? &a_.tree_.scopes[child.scope()] : nullptr;
+      sizes.push_back(inner != nullptr ? inner->end - inner->begin : 1);
+    }
+    graph_->row = AssignRows(sizes, row_edges_, pinned_, &graph_->num_rows);
     CollectCrossings();
     LimitSpans();
     MakeNets();
@@ -233,7 +249,7 @@ class ScopeGraphBuilder {
   }
 
   // Each row that a net passes costs one place there. All distances up to a limit are drawn, such that places
-  // stay in proportion to the graph; what is farther becomes a reference.
+  // stay in proportion to the graph and rows stay readable; what is farther becomes a reference.
   void LimitSpans() {
     std::stable_sort(crossings_.begin(), crossings_.end(),
                      [](const Crossing& x, const Crossing& y) { return x.value < y.value; });
@@ -249,7 +265,8 @@ class ScopeGraphBuilder {
         reached = std::max(d, reached);
       }
     });
-    const uint64_t budget = 4 * (scope_.children.size() + crossings_.size()) + 1000;
+    const uint64_t budget = std::min<uint64_t>(4 * (scope_.children.size() + crossings_.size()) + 100,
+                                               uint64_t{kLanesPerRow} * (graph_->num_rows + 2));
     uint32_t limit = 1;
     uint64_t sum = 0;
     while (limit + 1 < cost.size() && sum + cost[limit + 1] <= budget) sum += cost[++limit];

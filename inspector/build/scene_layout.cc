@@ -40,6 +40,9 @@ SceneLayout::SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOp
     scopes_[i].scope = order_[i];
   }
   next_ = order_.size();
+  // Equal device columns that are drawn side by side keep level, although collectives ride on one of them
+  // only.
+  if (!options.fold_replicas && !a_.drawn_op().empty()) least_.resize(model.net().ops.size());
   CountByBand();
 }
 
@@ -66,21 +69,25 @@ std::string SceneLayout::CountText(uint32_t ops) const { return StrCat(ops, ops 
 
 uint64_t SceneLayout::NextCost() const {
   if (next_ == 0) return 0;
-  const ScopeId scope = order_[next_ - 1];
+  const ScopeId scope = order_[measured_ < order_.size() ? measured_ : next_ - 1];
   const ScopeRecord& record = a_.tree().scopes[scope];
   return a_.has_graph(scope) ? 4 * record.children.size() : 4 * (record.end - record.begin);
 }
 
 bool SceneLayout::Step() {
   if (next_ == 0) return false;
+  if (measured_ < order_.size()) {
+    MeasureItems(scopes_[measured_++]);
+    return true;
+  }
   LaidScope& laid = scopes_[--next_];
-  a_.graph(laid.scope);
-  Measure(laid);
+  MeasureScopes(laid);
   LayOutScope(laid);
   return next_ > 0;
 }
 
-void SceneLayout::Measure(LaidScope& laid) {
+void SceneLayout::MeasureItems(LaidScope& laid) {
+  a_.graph(laid.scope);  // chips are known once it is
   const ScopeRecord& scope = a_.tree().scopes[laid.scope];
   std::vector<OpId> ops;
   laid.parts.reserve(scope.children.size());
@@ -100,30 +107,50 @@ void SceneLayout::Measure(LaidScope& laid) {
         cells_.back() = StackCell(model_.ssa(), ops, laid.scope, b == kUpBand && a_.mirror(), boxer_, store_);
         part.cells[b] = {cells_.back().w, cells_.back().h, cells_.back().axis};
       }
+      if (!least_.empty()) {
+        LayeredCell& least = least_[a_.drawn_op()[child.op()]];
+        for (const LayeredCell& cell : part.cells) {
+          const int32_t below = std::max(least.h - least.axis, cell.h - cell.axis);
+          least.axis = std::max(least.axis, cell.axis);
+          least.h = least.axis + below;
+        }
+      }
     } else if (laid_of_[child.scope()] != UINT32_MAX) {
       part.kind = ChildPart::kExpanded;
       part.index = laid_of_[child.scope()];
-      const LayeredResult* inner = scopes_[part.index].result.get();
-      if (inner != nullptr) {
-        const int32_t label = TextWidth(a_.tree().scopes[child.scope()].label, kTitleSize) + 2 * kTextPad;
-        for (uint32_t b = 0; b < kNumBands; ++b)
-          if (inner->width[b] > 0) {
-            LayeredCell& cell = part.cells[b];
-            cell.w = std::max(inner->width[b] + 2 * kFrameSide, std::min(label, 224));
-            cell.h = inner->height + kFrameTop + kFrameBottom;
-            cell.axis_x = (cell.w - inner->width[b]) / 2 + inner->axis[b];
-          }
-      }
     } else {
       part.kind = ChildPart::kCollapsed;
-      for (uint32_t b = 0; b < kNumBands; ++b) {
-        const uint32_t count = CountOps(child.scope(), b);
-        if (count == 0 || !shows(b)) continue;
-        const BoxSize size = MeasureScope(a_.tree().scopes[child.scope()].label, CountText(count));
-        part.cells[b] = {size.w, size.h};
-      }
     }
     laid.parts.push_back(part);
+  }
+}
+
+void SceneLayout::MeasureScopes(LaidScope& laid) {
+  const ScopeRecord& scope = a_.tree().scopes[laid.scope];
+  for (size_t c = 0; c < laid.parts.size(); ++c) {
+    ChildPart& part = laid.parts[c];
+    if (part.kind == ChildPart::kItem) continue;
+    const ScopeId child = scope.children[c].scope();
+    const std::string& label = a_.tree().scopes[child].label;
+    if (part.kind == ChildPart::kExpanded) {
+      const LayeredResult* inner = scopes_[part.index].result.get();
+      if (inner == nullptr) continue;
+      const int32_t title = std::min(TextWidth(label, kTitleSize) + 2 * kTextPad, 224);
+      for (uint32_t b = 0; b < kNumBands; ++b) {
+        if (inner->width[b] == 0) continue;
+        LayeredCell& cell = part.cells[b];
+        cell.w = std::max(inner->width[b] + 2 * kFrameSide, title);
+        cell.h = inner->height + kFrameTop + kFrameBottom;
+        cell.axis_x = (cell.w - inner->width[b]) / 2 + inner->axis[b];
+      }
+      continue;
+    }
+    for (uint32_t b = 0; b < kNumBands; ++b) {
+      const uint32_t count = CountOps(child, b);
+      if (count == 0 || !shows(b)) continue;
+      const BoxSize size = MeasureScope(label, CountText(count));
+      part.cells[b] = {size.w, size.h};
+    }
   }
 }
 
@@ -205,6 +232,11 @@ void SceneLayout::LayOutScope(LaidScope& laid) {
   input.cells.reserve(laid.parts.size() * kNumBands);
   for (const ChildPart& part : laid.parts)
     input.cells.insert(input.cells.end(), part.cells.begin(), part.cells.end());
+  if (!least_.empty()) {
+    const ScopeRecord& scope = a_.tree().scopes[laid.scope];
+    for (ScopeChild child : scope.children)
+      input.least.push_back(child.is_scope() ? LayeredCell() : least_[a_.drawn_op()[child.op()]]);
+  }
   AddNets(laid, graph, input, laid.net_values);
   laid.result = model_.layouts().Get(input);
   FindPorts(laid, graph);

@@ -52,7 +52,8 @@ class SceneLayout {
 
   /// Scopes that are shown expanded, outer first.
   const std::vector<ScopeId>& order() const { return order_; }
-  /// Lays out the next scope, innermost last first; false when all are done.
+  /// Measures the items of the next scope or, when all are measured, lays out the next one, from the
+  /// innermost on; false when all are done.
   bool Step();
   /// Work units of the next Step.
   uint64_t NextCost() const;
@@ -69,7 +70,8 @@ class SceneLayout {
 
  private:
   void CountByBand();
-  void Measure(LaidScope& laid);
+  void MeasureItems(LaidScope& laid);
+  void MeasureScopes(LaidScope& laid);
   void LayOutScope(LaidScope& laid);
   void AddNets(const LaidScope& laid, const ScopeGraph& graph, LayeredInput& input,
                std::vector<LaidScope::Values>& values);
@@ -85,8 +87,10 @@ class SceneLayout {
   std::vector<ScopeId> order_;
   std::vector<uint32_t> laid_of_;  // ScopeId -> index in scopes_
   std::vector<LaidScope> scopes_;
-  size_t next_;
+  size_t measured_ = 0;  // scopes whose items are measured, from the outermost on
+  size_t next_;          // scopes before this one are still to be laid out
   CellStore store_;
+  std::vector<LayeredCell> least_;  // drawn op -> what its row needs in any column; empty: nothing to level
   std::vector<Cell> cells_;
   std::vector<std::array<uint32_t, kNumBands>> count_before_;  // by position, mirror only
 };

@@ -25,6 +25,10 @@ void SetHeights(const LayeredInput& input, const std::vector<BandRoute>& routes,
   std::vector<int32_t> row_h(input.num_rows, 0), axis(input.row.size(), 0);
   for (size_t box = 0; box < input.row.size(); ++box) {
     int32_t below = 0;
+    if (!input.least.empty()) {
+      axis[box] = input.least[box].axis;
+      below = input.least[box].h - axis[box];
+    }
     for (uint32_t b = 0; b < kNumBands; ++b) {
       const LayeredCell& cell = input.cells[box * kNumBands + b];
       axis[box] = std::max(axis[box], cell.axis);
@@ -65,6 +69,10 @@ void LayeredInput::AppendWords(std::vector<uint32_t>& words) const {
     words.push_back(static_cast<uint32_t>(cell.h));
     words.push_back(static_cast<uint32_t>(cell.axis));
     words.push_back(static_cast<uint32_t>(cell.axis_x));
+  }
+  for (const LayeredCell& cell : least) {
+    words.push_back(static_cast<uint32_t>(cell.h));
+    words.push_back(static_cast<uint32_t>(cell.axis));
   }
   words.push_back(static_cast<uint32_t>(nets.size()));
   for (const LayeredNet& net : nets) {

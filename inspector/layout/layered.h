@@ -53,6 +53,7 @@ struct LayeredInput {
   uint32_t up_band = 1;            // the band in which data flows up; kNumBands for none
   std::vector<uint32_t> row;       // box -> row
   std::vector<LayeredCell> cells;  // box * kNumBands + band
+  std::vector<LayeredCell> least;  // box -> h and axis that it has at least; empty for none
   std::vector<LayeredNet> nets;
   std::vector<LayeredPin> pins;
 

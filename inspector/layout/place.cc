@@ -121,9 +121,8 @@ class Placer {
       if (vertex.kind == VertexKind::kBox) {
         box_sum += at;
         ++box_count;
-      } else {
-        other_is_lane = true;
       }
+      other_is_lane = other_is_lane || vertex.kind == VertexKind::kLane;
     }
     // So does a port: it stands where the chain goes on.
     if (box_count > 0 && (kind == VertexKind::kPort || (is_box && count == 2 && box_count == 1))) {
