@@ -105,32 +105,35 @@ namespace {
 
 char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+// Insertions, deletions, substitutions, and two neighbours swapped, which is how people mistype.
 size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) above[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (Lower(a[i - 1]) != Lower(b[j - 1]));
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      const bool same = Lower(a[i - 1]) == Lower(b[j - 1]);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + !same});
+      if (i > 1 && j > 1 && Lower(a[i - 1]) == Lower(b[j - 2]) && Lower(a[i - 2]) == Lower(b[j - 1]))
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
+    before.swap(above);
+    above.swap(row);
   }
-  return row[b.size()];
+  return above[b.size()];
 }
 
 }  // namespace
 
 std::vector<std::string_view> NearestNames(std::string_view name,
                                            std::span<const std::string_view> candidates, size_t most) {
-  const size_t limit = std::max<size_t>(3, name.size() / 3);
+  const size_t limit = std::max<size_t>(2, name.size() / 3);
   std::vector<std::pair<size_t, size_t>> found;  // distance, candidate index
   for (size_t i = 0; i < candidates.size(); ++i) {
     const size_t size = candidates[i].size();
     if (size > name.size() + limit || name.size() > size + limit) continue;
     const size_t distance = EditDistance(name, candidates[i]);
-    if (distance <= limit && distance < std::max(name.size(), size)) found.emplace_back(distance, i);
+    if (distance <= limit && 2 * distance < std::min(name.size(), size)) found.emplace_back(distance, i);
   }
   std::sort(found.begin(), found.end());
   if (found.size() > most) found.resize(most);

@@ -54,7 +54,8 @@ std::vector<std::string_view> StrSplit(std::string_view text, char separator);
 std::string QuoteBytes(std::string_view bytes);
 
 /// The up to `most` candidates nearest to `name` by edit distance (case-insensitive), at most a third of its
-/// length (and 3 at least) away, nearest first, ties in candidate order. For "did you mean" messages.
+/// length (and 2 at least) away and less than half of the shorter name, nearest first, ties in candidate
+/// order. For "did you mean" messages.
 std::vector<std::string_view> NearestNames(std::string_view name,
                                            std::span<const std::string_view> candidates, size_t most = 3);
 

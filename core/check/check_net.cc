@@ -25,6 +25,7 @@ class NetChecker {
     CheckEnds();
     CheckReads();
     CheckWrites();
+    if (options_.ops && depth_ == 0) CheckHelpers(*options_.ops);
     internal::CheckControlInputs(net_, ssa_, path_, findings_);
     internal::CheckOperators(net_, options_, path_, findings_);
     findings_.SortFrom(first);
@@ -249,6 +250,28 @@ class NetChecker {
         continue;
       }
       DeadWrite(v, over);
+    }
+  }
+
+  // An output that its operator need not make, that nobody reads, and that is handed out all the same: a
+  // dropout mask, a normalisation's scale.
+  void CheckHelpers(const OpSet& ops) {
+    OpLookup lookup(ops, *net_.symbols);
+    for (Symbol name : net_.external_outputs) {
+      const BlobId blob = ssa_.FindBlob(name);
+      if (blob == kNoBlob || used_[ssa_.latest(blob)]) continue;
+      const Value& value = ssa_.values()[ssa_.latest(blob)];
+      if (value.def == kNoOp || value.output == 0) continue;
+      const OpDef* def = lookup(At(value.def).type);
+      if (!def) continue;
+      // An operator that makes 1 or 2 outputs need not make the second.
+      if (def->out.max == kAny || value.output < static_cast<uint32_t>(def->out.min) ||
+          !findings_.Wants(FindingCode::kHelperOutput))
+        continue;
+      Add(FindingCode::kHelperOutput, Severity::kNote, value.def, Name(blob),
+          StrCat("external_output ", Name(blob), " is an output that ", OpLabel(net_, value.def),
+                 " need not make, and no operator reads it"),
+          "remove it from the operator and from external_output");
     }
   }
 

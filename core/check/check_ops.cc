@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "core/base/str.h"
+#include "core/ops/op_columns.h"
+#include "core/ops/schema.h"
 
 namespace weft::internal {
 
@@ -91,25 +93,14 @@ bool IsPython(std::string_view type) {
          type == "PythonDLPackGradient";
 }
 
-void CheckUnknown(const Net& net, const OpSet& ops, const std::string& path, Findings& findings) {
-  OpLookup lookup(ops, *net.symbols);
-  struct Unknown {
-    Symbol type;
-    OpId first;
-    size_t count;
-  };
-  std::vector<Unknown> unknown;
-  SymbolMap<uint32_t> slot(*net.symbols, 64, 0);
-  for (size_t i = 0; i < net.ops.size(); ++i) {
-    const Symbol type = net.ops[i].type;
-    if (lookup(type) || net.Str(type).empty()) continue;
-    uint32_t& at = slot[type];
-    if (at == 0) {
-      unknown.push_back({type, static_cast<OpId>(i), 0});
-      at = static_cast<uint32_t>(unknown.size());
-    }
-    ++unknown[at - 1].count;
-  }
+struct Unknown {
+  Symbol type;
+  OpId first;
+  size_t count;
+};
+
+void TellUnknown(const Net& net, const OpSet& ops, const std::vector<Unknown>& unknown,
+                 const std::string& path, Findings& findings) {
   for (const Unknown& u : unknown) {
     if (!findings.Wants(FindingCode::kUnknownOperator)) continue;
     std::vector<std::string> near;
@@ -122,6 +113,63 @@ void CheckUnknown(const Net& net, const OpSet& ops, const std::string& path, Fin
                   .remedy = near.empty() ? "" : StrCat("did you mean ", ListNames(near), "?"),
                   .path = path});
   }
+}
+
+std::string Counted(Arity arity, std::string_view noun) {
+  const std::string most = arity.max == kAny        ? StrCat(arity.min, " or more")
+                           : arity.max == arity.min ? std::to_string(arity.min)
+                                                    : StrCat(arity.min, " to ", arity.max);
+  return StrCat(most, " ", noun, arity.min == 1 && arity.max == 1 ? "" : "s");
+}
+
+// "FC takes 3 inputs and makes 1 output: X W b -> Y".
+std::string Expected(const OpDef& def) {
+  std::string out =
+      StrCat(def.name, " takes ", Counted(def.in, "input"), " and makes ", Counted(def.out, "output"));
+  if (!def.arities.empty()) StrAppend(out, " (", def.arities, ")");
+  if (!ParsePorts(def.ports).inputs.empty()) StrAppend(out, ": ", def.ports);
+  return out;
+}
+
+void TellSchema(const Net& net, OpId id, const OpDef& def, const std::string& path, Findings& findings) {
+  const Op& op = net.ops[static_cast<size_t>(id)];
+  for (const Error& error : SchemaErrors(def, net, op)) {
+    const bool in_place = !error.blob.empty();
+    const FindingCode code = in_place ? FindingCode::kInPlace : FindingCode::kSchema;
+    if (!findings.Wants(code)) continue;
+    std::string remedy;
+    if (!in_place) {
+      remedy = error.message.starts_with("Argument") ? "set it" : Expected(def);
+    } else if (error.message.find("but should be") != std::string::npos) {
+      remedy = "write the two as the same blob";
+    } else {
+      remedy = "give the output a name of its own, and rename it in the operators behind that read it";
+    }
+    findings.Add({code, Severity::kError, id, error.blob, StrCat(OpLabel(net, id), ": ", error.message),
+                  std::move(remedy), path});
+  }
+}
+
+void CheckAgainstTable(const Net& net, const OpSet& ops, const std::string& path, Findings& findings) {
+  OpLookup lookup(ops, *net.symbols);
+  std::vector<Unknown> unknown;
+  SymbolMap<uint32_t> slot(*net.symbols, 64, 0);
+  for (size_t i = 0; i < net.ops.size(); ++i) {
+    const Op& op = net.ops[i];
+    const OpId id = static_cast<OpId>(i);
+    if (const OpDef* def = lookup(op.type)) {
+      if (!VerifySchema(*def, net, op)) TellSchema(net, id, *def, path, findings);
+      continue;
+    }
+    if (net.Str(op.type).empty()) continue;
+    uint32_t& at = slot[op.type];
+    if (at == 0) {
+      unknown.push_back({op.type, id, 0});
+      at = static_cast<uint32_t>(unknown.size());
+    }
+    ++unknown[at - 1].count;
+  }
+  TellUnknown(net, ops, unknown, path, findings);
 }
 
 void CheckOne(const Net& net, OpId id, const std::string& path, Findings& findings) {
@@ -212,7 +260,7 @@ void CheckControlInputs(const Net& net, const Ssa& ssa, const std::string& path,
 
 void CheckOperators(const Net& net, const CheckOptions& options, const std::string& path,
                     Findings& findings) {
-  if (options.ops) CheckUnknown(net, *options.ops, path, findings);
+  if (options.ops) CheckAgainstTable(net, *options.ops, path, findings);
   for (size_t i = 0; i < net.ops.size(); ++i) CheckOne(net, static_cast<OpId>(i), path, findings);
 }
 

@@ -130,7 +130,7 @@ int Told(Main& main, const Options& options, const Checked& checked) {
 int Run(Main& main, const Options& options) {
   std::vector<std::string> paths = options.init;
   paths.insert(paths.end(), options.files.begin(), options.files.end());
-  const CheckOptions check;
+  const CheckOptions check{.ops = &StandardOps()};
   Checked checked;
   std::vector<Document> documents;
   std::vector<std::string> opened;

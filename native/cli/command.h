@@ -53,9 +53,14 @@ int PrintJson(const Main& main, std::string_view json);
 // One for each subcommand.
 void AddPrint(CLI::App& app, Main& main);
 void AddSsa(CLI::App& app, Main& main);
+void AddGrad(CLI::App& app, Main& main);
 void AddClone(CLI::App& app, Main& main);
 void AddExtract(CLI::App& app, Main& main);
 void AddCheck(CLI::App& app, Main& main);
 void AddConvert(CLI::App& app, Main& main);
+void AddOps(CLI::App& app, Main& main);
+void AddDiff(CLI::App& app, Main& main);
+void AddExample(CLI::App& app, Main& main);
+void AddCompletion(CLI::App& app, Main& main);
 
 }  // namespace weft::cli

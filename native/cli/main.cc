@@ -104,10 +104,15 @@ int Run(int argc, char** argv) {
   AddColor(app, main);
   AddPrint(app, main);
   AddSsa(app, main);
+  AddGrad(app, main);
   AddClone(app, main);
   AddExtract(app, main);
   AddCheck(app, main);
   AddConvert(app, main);
+  AddOps(app, main);
+  AddDiff(app, main);
+  AddExample(app, main);
+  AddCompletion(app, main);
 
   try {
     app.parse(argc, argv);

@@ -42,15 +42,16 @@ Result<std::string> Convert(Words&, std::span<const std::string> inputs) {
 
 /// check [--feed B]...: findings about each net and plan; several nets also as a sequence in one workspace.
 Result<std::string> Check(Words& words, std::span<const std::string> inputs) {
+  const CheckOptions options{.ops = &StandardOps()};
   const std::vector<std::string> fed = words.TakeValues("feed");
   std::string out;
   std::vector<Document> documents;
   for (const std::string& input : inputs) {
     WEFT_TRY(Document document, OpenText(input));
     for (const Document::NamedNet& net : document.nets)
-      out += FindingsListing(CheckNet(net.net, {}), {.per_code = 0});
+      out += FindingsListing(CheckNet(net.net, options), {.per_code = 0});
     for (const Document::NamedPlan& plan : document.plans)
-      out += FindingsListing(CheckPlan(plan.plan, {}), {.per_code = 0});
+      out += FindingsListing(CheckPlan(plan.plan, options), {.per_code = 0});
     documents.push_back(std::move(document));
   }
   std::vector<NamedNet> nets;
@@ -58,7 +59,7 @@ Result<std::string> Check(Words& words, std::span<const std::string> inputs) {
     for (const Document::NamedNet& net : document.nets)
       nets.push_back({&net.net, std::string(net.net.Str(net.net.name))});
   if (nets.size() > 1 || !fed.empty())
-    StrAppend(out, "together:\n", FindingsListing(CheckSequence(nets, fed, {}), {.per_code = 0}));
+    StrAppend(out, "together:\n", FindingsListing(CheckSequence(nets, fed, options), {.per_code = 0}));
   return out.empty() ? "no findings" : out;
 }
 

@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// weft grad: the backward pass of a net.
+#include <unistd.h>
+
+#include <memory>
+
+#include "core/base/str.h"
+#include "core/grad/after.h"
+#include "core/grad/gradient.h"
+#include "core/grad/repair.h"
+#include "core/ssa/print.h"
+#include "native/cli/command.h"
+#include "native/cli/load.h"
+#include "native/io/file.h"
+
+namespace weft::cli {
+
+namespace {
+
+struct Words {
+  std::string file, output, forward, mode = "right", mixed = "error", dedup;
+  std::vector<std::string> loss, stop, freeze, wrt;
+  size_t skip = 0;
+  bool repair = false, separate = false;
+};
+
+// "B", "B=G" or "B=INDICES,VALUES".
+Loss ParseLoss(Net& net, std::string_view text) {
+  const size_t equals = text.find('=');
+  Loss loss{net.Intern(text.substr(0, equals)), {}};
+  if (equals == std::string_view::npos) return loss;
+  const std::string_view given = text.substr(equals + 1);
+  const size_t comma = given.find(',');
+  loss.given = comma == std::string_view::npos ? Gradient::Dense(net.Intern(given))
+                                               : Gradient::Sparse(net.Intern(given.substr(0, comma)),
+                                                                  net.Intern(given.substr(comma + 1)));
+  return loss;
+}
+
+// "*" any text, "?" any one character.
+bool MatchesGlob(std::string_view text, std::string_view pattern) {
+  size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') {
+      ++t, ++p;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+// The blobs that each word names or, as a pattern, matches. Errors: kNotFound for a word that leads nowhere.
+Result<std::vector<Symbol>> FindBlobs(const Net& net, const Ssa& ssa, std::string_view option,
+                                      const std::vector<std::string>& words) {
+  std::vector<Symbol> found;
+  for (const std::string& word : words) {
+    const size_t before = found.size();
+    for (Symbol blob : ssa.blobs())
+      if (MatchesGlob(net.Str(blob), word)) found.push_back(blob);
+    if (found.size() > before) continue;
+    std::vector<std::string_view> names;
+    for (Symbol blob : ssa.blobs()) names.push_back(net.Str(blob));
+    const auto near = NearestNames(word, names, 1);
+    return Error{ErrorCode::kNotFound,
+                 StrCat("--", option, ": the net has no blob ", word,
+                        near.empty() ? "" : StrCat("; did you mean ", near[0], "?")),
+                 -1, word};
+  }
+  return found;
+}
+
+Result<GradientOptions> ParseOptions(const Words& words, Net& net) {
+  GradientOptions options;
+  for (const std::string& loss : words.loss) options.losses.push_back(ParseLoss(net, loss));
+  if (words.skip > net.ops.size())
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("--skip ", words.skip, ": the net has ", net.ops.size(), " operators")};
+  options.skip = words.skip;
+  if (words.mode == "caffe2") options.faults = kAllFaults;
+  options.mixed = words.mixed == "dense"    ? MixedGradients::kDense
+                  : words.mixed == "sparse" ? MixedGradients::kSparse
+                                            : MixedGradients::kError;
+  options.repair = words.repair;
+  if (!words.stop.empty() || !words.freeze.empty() || !words.wrt.empty()) {
+    const Ssa ssa(net);
+    WEFT_TRY(options.stop, FindBlobs(net, ssa, "stop", words.stop));
+    WEFT_TRY(options.frozen, FindBlobs(net, ssa, "freeze", words.freeze));
+    WEFT_TRY(options.wrt, FindBlobs(net, ssa, "wrt", words.wrt));
+  }
+  return options;
+}
+
+Result<RepairedPlan> Plan(const Net& net, const GradientOptions& options) {
+  if (options.repair) {
+    const ProgressLine progress("planning the backward pass");
+    return PlanWithRepair(net, StandardOps(), options);
+  }
+  GradientPlanner planner(net, StandardOps(), options);
+  RunJob(planner, "planning the backward pass");
+  RepairedPlan plan;
+  WEFT_TRY(plan.backward, planner.Take());
+  return plan;
+}
+
+std::string GradientText(const Net& net, const Gradient& gradient) {
+  if (gradient.is_dense()) return std::string(net.Str(gradient.dense));
+  return StrCat("rows ", net.Str(gradient.indices), ", values ", net.Str(gradient.values));
+}
+
+std::string Json(const Net& net, const RepairedPlan& plan) {
+  Net generated(net.symbols);
+  generated.ops = plan.backward.ops;
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("ops").String(NetToText(generated)).Key("grads").BeginObject();
+  for (const BlobGradient& of : plan.backward.gradients) {
+    if (of.gradient.none()) continue;
+    json.Key(net.Str(of.blob));
+    if (of.gradient.is_dense()) {
+      json.String(net.Str(of.gradient.dense));
+    } else {
+      json.BeginObject().Key("indices").String(net.Str(of.gradient.indices));
+      json.Key("values").String(net.Str(of.gradient.values)).EndObject();
+    }
+  }
+  json.EndObject().Key("origin").BeginArray();
+  for (size_t i = 0; i < plan.backward.origin.size(); ++i) {
+    const Origin& origin = plan.backward.origin[i];
+    json.BeginArray().Int(i).Int(origin.kind == Origin::kRule ? origin.forward : kNoOp).EndArray();
+  }
+  json.EndArray();
+  if (plan.changed) {
+    json.Key("changes").BeginArray();
+    for (const std::string& change : plan.changes) json.String(change);
+    json.EndArray();
+  }
+  json.EndObject();
+  return out;
+}
+
+std::string Why(const Net& net, const Origin& origin) {
+  switch (origin.kind) {
+    case Origin::kSeed:
+      return StrCat("start of ", net.Str(origin.blob));
+    case Origin::kRule:
+      return StrCat("of op ", origin.forward, " ",
+                    net.Str(net.ops[static_cast<size_t>(origin.forward)].type));
+    case Origin::kAccumulate:
+      return StrCat("adds up for ", net.Str(origin.blob), "@", origin.version);
+  }
+  return "";
+}
+
+// The pass for people: each generated operator beside what it is for, then the gradients.
+void Show(Stream& out, const Net& net, const RepairedPlan& plan) {
+  const Backward& backward = plan.backward;
+  for (const std::string& change : plan.changes)
+    out.Write(StrCat("repaired: ", change, "\n"), TextClass::kChanged);
+  Net whole = AppendBackward(net, backward);
+  const Ssa ssa(whole);
+  const size_t first = net.ops.size();
+  size_t width = 0;
+  for (const Origin& origin : backward.origin) width = std::max(width, Why(net, origin).size());
+  const size_t digits = std::to_string(whole.ops.size()).size();
+  out.Write("backward", TextClass::kHeading);
+  out.Write(StrCat("  ", backward.ops.size(), backward.ops.size() == 1 ? " operator" : " operators",
+                   " behind the ", first, " of the net\n\n"));
+  for (size_t i = 0; i < backward.ops.size(); ++i) {
+    const std::string number = std::to_string(first + i), why = Why(net, backward.origin[i]);
+    out.Write(StrCat("  ", std::string(digits - number.size(), ' '), number), TextClass::kIndex);
+    out.Write(StrCat("  ", why, std::string(width - why.size(), ' '), "  "), TextClass::kMuted);
+    PrintOp(whole, ssa, static_cast<OpId>(first + i), {}, out.Emitter());
+    out.Write("\n");
+  }
+  width = 0;
+  for (const BlobGradient& of : backward.gradients) width = std::max(width, net.Str(of.blob).size());
+  out.Write(StrCat("\n"));
+  out.Write("gradients", TextClass::kHeading);
+  out.Write(StrCat("  ", backward.gradients.size(), "\n\n"));
+  for (const BlobGradient& of : backward.gradients) {
+    const std::string_view name = net.Str(of.blob);
+    out.Write(StrCat("  ", name, std::string(width - name.size(), ' '), "  "));
+    out.Write(GradientText(net, of.gradient), TextClass::kOutput);
+    out.Write("\n");
+  }
+  out.Flush();
+}
+
+int Run(Main& main, const Words& words) {
+  Result<Net> loaded = LoadNet(words.file);
+  if (!loaded) return main.Fail(loaded.error(), words.file);
+  const Result<GradientOptions> options = ParseOptions(words, *loaded);
+  if (!options) return main.Fail(options.error(), words.file);
+  Result<RepairedPlan> planned = Plan(*loaded, *options);
+  if (!planned) return main.Fail(planned.error(), words.file);
+  RepairedPlan& plan = *planned;
+  const Net& net = plan.changed ? plan.forward : *loaded;
+  if (!words.dedup.empty())
+    DedupSlices(net, plan.backward, words.dedup == "mean" ? SliceDedup::kMean : SliceDedup::kSum);
+
+  if (!words.forward.empty()) {
+    const Result<void> saved = SaveNet(words.forward, net);
+    if (!saved) return main.Fail(saved.error());
+  } else if (words.separate && plan.changed) {
+    return main.Fail(
+        {ErrorCode::kInvalidArgument,
+         "the forward net was repaired, and --separate writes only the backward pass: say where the "
+         "repaired net goes (--forward OUT)"},
+        words.file);
+  }
+  if (!words.output.empty()) {
+    const Result<void> saved = SaveNet(
+        words.output, words.separate ? BackwardNet(net, plan.backward) : AppendBackward(net, plan.backward));
+    if (!saved) return main.Fail(saved.error());
+  }
+  if (main.json) return PrintJson(main, Json(net, plan));
+  if (words.output.empty()) {
+    Stream out(STDOUT_FILENO, main.color);
+    Show(out, net, plan);
+    return out.failed() ? kInputAtFault : kOk;
+  }
+  Stream err(STDERR_FILENO, main.color);
+  for (const std::string& change : plan.changes)
+    err.Write(StrCat("repaired: ", change, "\n"), TextClass::kChanged);
+  return kOk;
+}
+
+}  // namespace
+
+void AddGrad(CLI::App& app, Main& main) {
+  auto words = std::make_shared<Words>();
+  CLI::App* command = AddSubcommand(app, main, "grad", "the backward pass of a net",
+                                    [&main, words] { return Run(main, *words); });
+  AddFile(*command, words->file);
+  AddRepeated(*command, "--loss", words->loss,
+              "what to differentiate; with =G its gradient is given, with =I,V as rows and values")
+      ->required()
+      ->type_name("B[=G|=I,V]");
+  command->add_option("--skip", words->skip, "operators at the front that are not differentiated")
+      ->type_name("N");
+  AddRepeated(*command, "--wrt", words->wrt, "only gradients of these blobs; * and ? match")
+      ->type_name("BLOB");
+  AddRepeated(*command, "--stop", words->stop, "no gradient flows into these blobs; * and ? match")
+      ->type_name("BLOB");
+  AddRepeated(*command, "--freeze", words->freeze, "these parameters get no gradient; * and ? match")
+      ->type_name("PATTERN");
+  command
+      ->add_option("--mixed", words->mixed,
+                   "dense and sparse gradients of one blob: error (as Caffe2), or summed as dense or sparse")
+      ->check(CLI::IsMember({"error", "dense", "sparse"}))
+      ->type_name("HOW");
+  command->add_flag("--repair", words->repair,
+                    "rewrite the forward net where it overwrites what its gradient needs");
+  command
+      ->add_option("--dedup", words->dedup,
+                   "rows that occur twice in a sparse gradient become one: sum or mean")
+      ->check(CLI::IsMember({"sum", "mean"}))
+      ->type_name("HOW");
+  command->add_flag("--separate", words->separate, "OUT is the backward pass alone, a net of its own");
+  command->add_option("--forward", words->forward, "where to write the forward net, as --repair left it")
+      ->type_name("OUT");
+  command->add_option("--mode", words->mode, "right, or caffe2: Caffe2's choices, faults included")
+      ->check(CLI::IsMember({"right", "caffe2"}))
+      ->type_name("MODE");
+  AddOutput(*command, words->output);
+  AddJson(
+      *command, main,
+      R"({"ops":"<NetDef text>","grads":{blob:name|{indices,values}},"origin":[[generated,forward or -1]...]})");
+  command->footer(
+      "OUT is the net with its backward pass. Without -o and --json the pass is listed for reading.");
+}
+
+}  // namespace weft::cli

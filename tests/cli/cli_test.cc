@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `weft` program from outside: exit codes, the shapes of its JSON, files, streams, bad input. What it
+// computes is tested where it is computed.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+
+#include "tests/cli/run_weft.h"
+
+namespace weft::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::string_view kMlp = R"(name: "mlp"
+op { input: "x" input: "w" input: "b" output: "h" type: "FC" }
+op { input: "h" output: "y" type: "Relu" }
+op { input: "y" input: "t" output: "d" type: "SquaredL2Distance" }
+op { input: "d" output: "loss" type: "AveragedLoss" }
+external_input: "x" external_input: "w" external_input: "b" external_input: "t"
+external_output: "loss"
+)";
+
+bool Contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(Usage, ExitCodes) {
+  EXPECT_EQ(Weft({"--help"}).exit, 0);
+  EXPECT_EQ(Weft({"--version"}).exit, 0);
+  EXPECT_EQ(Weft({}).exit, 2);
+  EXPECT_EQ(Weft({"print"}).exit, 2);
+  EXPECT_EQ(Weft({"print", "--nonsense", "x"}).exit, 2);
+  EXPECT_EQ(Weft({"grad", "x"}).exit, 2);  // --loss is missing
+  EXPECT_EQ(Weft({"grad", "-", "--loss", "l", "--mode", "tea"}).exit, 2);
+  const Outcome typo = Weft({"prnt", "x"});
+  EXPECT_EQ(typo.exit, 2);
+  EXPECT_EQ(typo.out, "");
+  EXPECT_EQ(typo.err, "weft: there is no subcommand prnt; did you mean print?\nTry 'weft --help'.\n");
+  const Outcome as_json = Weft({"ssa", "--json"});
+  EXPECT_EQ(as_json.exit, 2);
+  EXPECT_EQ(as_json.json()["error"]["code"], "invalid_argument");
+}
+
+TEST(Usage, EverySubcommandHasHelp) {
+  for (const char* name : {"print", "ssa", "grad", "clone", "extract", "check", "convert", "ops", "diff",
+                           "example", "completion"}) {
+    const Outcome help = Weft({name, "--help"});
+    EXPECT_EQ(help.exit, 0) << name;
+    EXPECT_TRUE(Contains(help.out, std::string("Usage: weft ") + name)) << help.out;
+    EXPECT_TRUE(Contains(Weft({"--help"}).out, std::string("\n  ") + name)) << name;
+  }
+}
+
+TEST(Input, BadFilesAreRefusedWithAReason) {
+  const Folder folder;
+  const auto message = [&](const std::string& path) {
+    const Outcome outcome = Weft({"print", path});
+    EXPECT_EQ(outcome.exit, 1) << path;
+    EXPECT_EQ(outcome.out, "") << path;
+    EXPECT_TRUE(outcome.err.starts_with("weft: error: ")) << outcome.err;
+    return outcome.err;
+  };
+  EXPECT_TRUE(Contains(message(folder / "nowhere.pb"), "No such file"));
+  EXPECT_TRUE(Contains(message(folder / ""), "Is a directory"));
+  message(folder.Write("empty.pb", ""));
+  EXPECT_TRUE(Contains(
+      message(folder.Write("lfs.pb", "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n")),
+      "Git LFS"));
+  const std::string typo = folder.Write("typo.pbtxt", "name: \"n\"\nop { type: Relu }\n");
+  EXPECT_TRUE(Contains(message(typo), "2:12")) << message(typo);
+
+  const json error = Weft({"ssa", folder / "nowhere.pb", "--json"}).json();
+  EXPECT_EQ(error.size(), 1u);
+  EXPECT_EQ(error["error"]["code"], "not_found");
+  EXPECT_TRUE(error["error"]["op"].is_null());
+  EXPECT_TRUE(error["error"]["blob"].is_null());
+  EXPECT_TRUE(error["error"]["message"].is_string());
+}
+
+TEST(Input, StandardInputBinaryAndText) {
+  const Folder folder;
+  const std::string binary = folder / "mlp.pb";
+  ASSERT_EQ(Weft({"convert", "-", binary}, kMlp).exit, 0);
+  EXPECT_EQ(Weft({"print", "-"}, kMlp).out, Weft({"print", "-"}, Read(binary)).out);
+  EXPECT_EQ(Weft({"print", binary}).out, Weft({"print", "-"}, kMlp).out);
+}
+
+TEST(Print, ListsWithAndWithoutVersions) {
+  EXPECT_EQ(Weft({"print", "-", "--ssa"}, kMlp).out, R"(net mlp  4 operators, 8 blobs
+  external_input (4)   x  w  b  t
+  external_output (1)  loss
+
+  0  FC(x@0, w@0, b@0) -> h@1
+  1  Relu(h@1) -> y@1
+  2  SquaredL2Distance(y@1, t@0) -> d@1
+  3  AveragedLoss(d@1) -> loss@1
+)");
+  EXPECT_FALSE(Contains(Weft({"print", "-"}, kMlp).out, "@"));
+  const json listed = Weft({"print", "-", "--json"}, kMlp).json();
+  EXPECT_EQ(listed["nets"][0]["operators"], 4);
+  EXPECT_EQ(listed["nets"][0]["external_output"], json({"loss"}));
+}
+
+TEST(Print, ColoursOnlyOnATerminalOrWhenAsked) {
+  EXPECT_FALSE(Contains(Weft({"print", "-"}, kMlp).out, "\033"));
+  EXPECT_TRUE(Contains(Weft({"--color", "always", "print", "-"}, kMlp).out, "\033[34mFC\033[0m"));
+  EXPECT_TRUE(Contains(Weft({"print", "-", "--color", "always"}, kMlp).out, "\033[34mFC\033[0m"));
+}
+
+TEST(Ssa, AgreesWithRecordedRows) {
+  std::istringstream rows(Read(Data("caffe2/clone.jsonl")));
+  std::string row;
+  for (int number = 0; std::getline(rows, row); ++number) {
+    if (number % 10 != 0) continue;  // a process each; all rows are compared where the SSA form is tested
+    const json expected = json::parse(row);
+    json found = Weft({"ssa", "-", "--json"}, expected["net"].get<std::string>()).json();
+    EXPECT_EQ(found["ssa"], expected["ssa"]) << number;
+    EXPECT_EQ(found["versions"], expected["versions"]) << number;
+    std::sort(found["undefined"].begin(), found["undefined"].end());
+    EXPECT_EQ(found["undefined"], expected["undefined"]) << number;
+  }
+}
+
+TEST(Grad, PlansWritesAndSaysWhatIsWhat) {
+  const Folder folder;
+  const Outcome planned = Weft({"grad", "-", "--loss", "loss", "-o", folder / "train.pbtxt", "--json"}, kMlp);
+  ASSERT_EQ(planned.exit, 0) << planned.out;
+  const json plan = planned.json();
+  EXPECT_EQ(plan["grads"]["w"], "w_grad");
+  EXPECT_EQ(plan["grads"]["x"], "x_grad");
+  EXPECT_TRUE(Contains(plan["ops"], "type: \"FCGradient\""));
+  // The start gradient serves no forward operator; then the pass goes back through 3, 2, 1, 0.
+  EXPECT_EQ(plan["origin"], json({{0, -1}, {1, 3}, {2, 2}, {3, 1}, {4, 0}}));
+  const Outcome written = Weft({"print", folder / "train.pbtxt"});
+  EXPECT_TRUE(Contains(written.out, "net mlp  9 operators")) << written.out;
+
+  const Outcome listed = Weft({"grad", "-", "--loss", "loss"}, kMlp);
+  EXPECT_TRUE(Contains(listed.out, "of op 1 Relu")) << listed.out;
+  const Outcome given = Weft({"grad", "-", "--loss", "y=dy", "--json"}, kMlp);
+  EXPECT_EQ(given.json()["origin"], json({{0, 1}, {1, 0}}));
+}
+
+TEST(Grad, OnlyWhatIsAskedFor) {
+  const json wrt = Weft({"grad", "-", "--loss", "loss", "--wrt", "b", "--json"}, kMlp).json();
+  EXPECT_EQ(wrt["grads"].size(), 1u) << wrt;
+  const json frozen = Weft({"grad", "-", "--loss", "loss", "--freeze", "w*", "--json"}, kMlp).json();
+  EXPECT_FALSE(frozen["grads"].contains("w")) << frozen;
+  const json unknown = Weft({"grad", "-", "--loss", "loss", "--wrt", "bb", "--json"}, kMlp).json();
+  EXPECT_EQ(unknown["error"]["blob"], "bb");
+}
+
+TEST(Grad, SeparateNetReadsTheForwardOne) {
+  const Folder folder;
+  ASSERT_EQ(Weft({"grad", "-", "--loss", "loss", "--separate", "-o", folder / "b.pbtxt"}, kMlp).exit, 0);
+  const json net = Weft({"print", folder / "b.pbtxt", "--json"}).json()["nets"][0];
+  EXPECT_EQ(net["name"], "mlp_grad");
+  EXPECT_EQ(net["operators"], 5);
+  EXPECT_TRUE(Contains(net["external_input"].dump(), "\"loss\"")) << net;
+  EXPECT_TRUE(Contains(net["external_output"].dump(), "\"w_grad\"")) << net;
+  const std::string forward = folder.Write("forward.pbtxt", kMlp);
+  EXPECT_EQ(Weft({"check", forward, folder / "b.pbtxt"}).exit, 0);
+}
+
+TEST(Grad, SlicesWithoutRepeats) {
+  constexpr std::string_view kEmbedding = R"(name: "e"
+op { input: "table" input: "ids" output: "rows" type: "Gather" }
+op { input: "rows" output: "loss" type: "AveragedLoss" }
+external_input: "table" external_input: "ids" external_output: "loss")";
+  const json plan = Weft({"grad", "-", "--loss", "loss", "--dedup", "sum", "--json"}, kEmbedding).json();
+  EXPECT_EQ(plan["grads"]["table"], json({{"indices", "e/Unique:0"}, {"values", "e/UnsortedSegmentSum:0"}}))
+      << plan;
+  EXPECT_TRUE(Contains(plan["ops"], "engine: \"SparseHash\""));
+}
+
+TEST(Grad, ConflictNamesBothOperatorsVersionsAndTheRemedy) {
+  constexpr std::string_view kTwice = R"(name: "t"
+op { input: "x" output: "h" type: "Tanh" }
+op { input: "h" output: "h" type: "Tanh" }
+op { input: "h" output: "h" type: "Tanh" }
+op { input: "h" output: "loss" type: "AveragedLoss" }
+external_input: "x" external_output: "loss")";
+  const Outcome failed = Weft({"grad", "-", "--loss", "loss", "--json"}, kTwice);
+  EXPECT_EQ(failed.exit, 1);
+  const json error = failed.json()["error"];
+  EXPECT_EQ(error["code"], "version_conflict");
+  EXPECT_EQ(error["blob"], "h");
+  EXPECT_EQ(error["op"], 1);
+  const std::string message = error["message"];
+  for (const char* part : {"Tanh", "h@2", "h@3", "op 2"}) EXPECT_TRUE(Contains(message, part)) << message;
+  const Outcome repaired = Weft({"grad", "-", "--loss", "loss", "--repair", "--json"}, kTwice);
+  EXPECT_EQ(repaired.exit, 0) << repaired.out;
+  EXPECT_FALSE(repaired.json()["changes"].empty());
+}
+
+TEST(Clone, RenamesPrefixesAndPicks) {
+  const auto net = [](const std::vector<std::string>& words) {
+    std::vector<std::string> all = {"clone", "-", "--name", "c", "--json"};
+    all.insert(all.end(), words.begin(), words.end());
+    return Weft(all, kMlp).json()["net"].get<std::string>();
+  };
+  EXPECT_TRUE(Contains(net({"--rename", "x=data"}), "input: \"data\""));
+  EXPECT_TRUE(Contains(net({"--prefix", "p/"}), "output: \"p/h\""));
+  EXPECT_TRUE(Contains(net({"--prefix", "p/"}), "input: \"x\""));
+  EXPECT_FALSE(Contains(net({"--ops", "0,1"}), "AveragedLoss"));
+  EXPECT_EQ(Weft({"clone", "-", "--name", "c", "--ops", "9"}, kMlp).exit, 1);
+  EXPECT_EQ(Weft({"clone", "-", "--name", "c", "--rename", "x"}, kMlp).exit, 1);
+  EXPECT_TRUE(Weft({"clone", "-", "--name", "c"}, kMlp).out.starts_with("name: \"c\"\n"));
+}
+
+TEST(Extract, TakesThePartBetween) {
+  const Outcome part =
+      Weft({"extract", "-", "--name", "part", "--inputs", "h=hidden", "--outputs", "d", "--json"}, kMlp);
+  const std::string net = part.json()["net"];
+  EXPECT_TRUE(Contains(net, "input: \"hidden\"")) << net;
+  EXPECT_TRUE(Contains(net, "external_output: \"part/d\"")) << net;
+  EXPECT_FALSE(Contains(net, "FC")) << net;
+  const Outcome unknown = Weft({"extract", "-", "--name", "p", "--outputs", "nope", "--json"}, kMlp);
+  EXPECT_EQ(unknown.exit, 1);
+  EXPECT_EQ(unknown.json()["error"]["code"], "not_found");
+}
+
+TEST(Check, ExitCodeSaysWhetherThereAreErrors) {
+  EXPECT_EQ(Weft({"check", "-"}, kMlp).out, "<stdin>: no findings\n");
+  const std::string_view warning =
+      "op { input: \"x\" output: \"y\" type: \"Relu\" } external_input: \"x\" external_output: \"y\"";
+  EXPECT_EQ(Weft({"check", "-"}, warning).exit, 0);
+  EXPECT_EQ(Weft({"check", "-", "--strict"}, warning).exit, 1);
+  const Outcome broken = Weft({"check", "-", "--json"}, std::string(kMlp) + "external_output: \"nowhere\"");
+  EXPECT_EQ(broken.exit, 1);
+  const json report = broken.json();
+  EXPECT_EQ(report["errors"], 1);
+  EXPECT_EQ(report["findings"][0]["code"], "missing_output");
+  EXPECT_EQ(report["findings"][0]["severity"], "error");
+  EXPECT_EQ(report["findings"][0]["blob"], "nowhere");
+  EXPECT_TRUE(report["findings"][0]["op"].is_null());
+  EXPECT_EQ(report["findings"][0]["file"], "<stdin>");
+}
+
+TEST(Check, InitAndPredictTogether) {
+  const Folder folder;
+  const std::string predict = folder.Write("predict.pbtxt", kMlp);
+  const std::string init = folder.Write(
+      "init.pbtxt",
+      "name: \"i\" op { output: \"w\" type: \"XavierFill\" } op { output: \"b\" type: \"ConstantFill\" }");
+  const Outcome together = Weft({"check", predict, init});
+  EXPECT_TRUE(Contains(together.out, "init.pbtxt, then predict.pbtxt: 2 notes")) << together.out;
+  EXPECT_TRUE(Contains(together.out, "op 0 FC reads x")) << together.out;
+  const Outcome fed = Weft({"check", "--init", init, predict, "--feed", "x"});
+  EXPECT_TRUE(Contains(fed.out, "op 2 SquaredL2Distance reads t")) << fed.out;
+  EXPECT_FALSE(Contains(fed.out, "reads x")) << fed.out;
+}
+
+TEST(Check, GoesOnAfterAFileThatDoesNotOpen) {
+  const Folder folder;
+  const std::string net = folder.Write("net.pbtxt", kMlp);
+  const Outcome outcome = Weft({"check", folder / "nowhere", net});
+  EXPECT_EQ(outcome.exit, 1);
+  EXPECT_TRUE(Contains(outcome.out, "net.pbtxt: no findings")) << outcome.out;
+  EXPECT_TRUE(Contains(outcome.err, "nowhere")) << outcome.err;
+  EXPECT_EQ(Weft({"check", folder / "nowhere", net, "--json"}).json()["findings"][0]["code"], "not_found");
+}
+
+TEST(Convert, RoundTripsToTheByte) {
+  const Folder folder;
+  for (const char* name : {"alexnet_train.pb", "char_rnn_2.pb", "dlrm_26_init.pb"}) {
+    const std::string text = folder / "net.pbtxt", back = folder / "net.pb";
+    ASSERT_EQ(Weft({"convert", Data(std::string("models/") + name), text}).exit, 0) << name;
+    ASSERT_EQ(Weft({"convert", text, back}).exit, 0) << name;
+    EXPECT_TRUE(Read(back) == Read(Data(std::string("models/") + name))) << name;
+  }
+  EXPECT_EQ(folder.List(), (std::vector<std::string>{"net.pb", "net.pbtxt"}));  // nothing temporary is left
+  EXPECT_TRUE(Contains(Weft({"convert", folder / "net.pb", "-"}).out, "op {"));
+  EXPECT_EQ(Weft({"convert", folder / "net.pb", folder / "odd.name", "--to", "text"}).exit, 0);
+  EXPECT_TRUE(Contains(Read(folder / "odd.name"), "op {"));
+}
+
+TEST(Files, AWriteIsWholeOrNothing) {
+  const Folder folder;
+  const std::string file = folder.Write("net.pbtxt", kMlp);
+  // Over itself, through a link, with the permissions it had.
+  ::chmod(file.c_str(), 0640);
+  fs::create_symlink("net.pbtxt", folder / "link.pbtxt");
+  ASSERT_EQ(Weft({"clone", folder / "link.pbtxt", "--name", "again", "-o", folder / "link.pbtxt"}).exit, 0);
+  EXPECT_TRUE(fs::is_symlink(folder / "link.pbtxt"));
+  EXPECT_TRUE(Read(file).starts_with("name: \"again\""));
+  struct stat info;
+  ASSERT_EQ(::stat(file.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0640u);
+  // Where nothing can be written: an error, and the old file as it was.
+  const Outcome nowhere = Weft({"clone", file, "--name", "c", "-o", folder / "no/such/folder.pb"});
+  EXPECT_EQ(nowhere.exit, 1);
+  EXPECT_TRUE(Contains(nowhere.err, "No such file")) << nowhere.err;
+  EXPECT_EQ(Weft({"clone", file, "--name", "c", "-o", folder / ""}).exit, 1);
+  EXPECT_EQ(Weft({"clone", file, "--name", "c", "-o", "/dev/full"}).exit, 1);
+  EXPECT_EQ(Weft({"clone", file, "--name", "c", "-o", "/dev/null"}).exit, 0);
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+  EXPECT_EQ(Shell("\"$WEFT\" print " + file + " >/dev/full").exit, 1);
+  EXPECT_EQ(folder.List(), (std::vector<std::string>{"link.pbtxt", "net.pbtxt"}));
+}
+
+TEST(Ops, ListsSearchesAndPrintsAPage) {
+  EXPECT_TRUE(Contains(Weft({"ops"}).out, "\nConv "));
+  const Outcome page = Weft({"ops", "Relu"});
+  EXPECT_TRUE(page.out.starts_with("Relu\n")) << page.out;
+  EXPECT_TRUE(Contains(page.out, "ReluGradient")) << page.out;
+  const json ops = Weft({"ops", "FC", "--json"}).json()["ops"];
+  EXPECT_EQ(ops[0]["name"], "FC");
+  EXPECT_EQ(ops[0]["inputs"]["min"], 3);
+  EXPECT_EQ(ops[0]["gradient"]["policy"], "rule");
+  EXPECT_TRUE(Weft({"ops", "FC", "--markdown"}).out.starts_with("## FC\n"));
+  EXPECT_GT(Weft({"ops", "--json"}).json()["ops"].size(), 700u);
+  EXPECT_TRUE(Contains(Weft({"ops", "momentum"}).out, "MomentumSGD"));
+  const Outcome unknown = Weft({"ops", "Sigmoidd"});
+  EXPECT_EQ(unknown.exit, 1);
+  EXPECT_TRUE(Contains(unknown.err, "did you mean Sigmoid")) << unknown.err;
+}
+
+TEST(Diff, RenamesAndOrderAreNoDifference) {
+  const Folder folder;
+  const std::string a = folder.Write("a.pbtxt", kMlp), b = folder / "b.pbtxt", c = folder / "c.pbtxt";
+  ASSERT_EQ(Weft({"clone", a, "--name", "other", "--prefix", "p/", "-o", b}).exit, 0);
+  const Outcome same = Weft({"diff", a, b});
+  EXPECT_EQ(same.exit, 0) << same.out;
+  EXPECT_TRUE(Weft({"diff", a, b, "--json"}).json()["same"]);
+  std::string changed(kMlp);
+  changed.replace(changed.find("Relu"), 4, "Tanh");
+  folder.Write("c.pbtxt", changed);
+  const Outcome differs = Weft({"diff", a, c});
+  EXPECT_EQ(differs.exit, 1);
+  EXPECT_TRUE(Contains(differs.out, "Relu") && Contains(differs.out, "Tanh")) << differs.out;
+  EXPECT_FALSE(Weft({"diff", a, c, "--json"}).json()["same"]);
+}
+
+TEST(Example, LeNetIsSoundAndItsBackwardPassIsThePlannedOne) {
+  const Folder folder;
+  const std::string train = folder / "train.pb", init = folder / "init.pb", forward = folder / "forward.pb";
+  ASSERT_EQ(Weft({"example", "lenet", "-o", train, "--init", init, "--forward", forward}).exit, 0);
+  EXPECT_EQ(Weft({"check", "--init", init, "--feed", "data", "--feed", "label", "--strict", train}).exit, 0)
+      << Weft({"check", "--init", init, "--feed", "data", "--feed", "label", train}).out;
+  const json plan = Weft({"grad", forward, "--loss", "loss", "--json"}).json();
+  const std::string ops = Weft({"convert", train, "-"}).out;
+  EXPECT_TRUE(Contains(ops, plan["ops"].get<std::string>().substr(0, 200)));
+  EXPECT_TRUE(Contains(Weft({"example"}).out, "lenet"));
+  EXPECT_EQ(Weft({"example", "nothing"}).exit, 1);
+}
+
+TEST(Completion, IsAScriptThatTheShellTakes) {
+  const Folder folder;
+  const std::string script = folder.Write("script", R"(source <("$WEFT" completion bash)
+PATH="$(dirname "$WEFT"):$PATH"
+complete_words() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _weft; echo "${COMPREPLY[@]}"; }
+complete_words weft ex
+complete_words weft grad --mo
+complete_words weft grad net.pb --mixed ''
+complete_words weft ops SpatialBNG
+)");
+  const Outcome words = Shell("bash " + script);
+  EXPECT_EQ(words.out, "extract example\n--mode\nerror dense sparse\nSpatialBNGradient\n") << words.err;
+  for (const char* shell : {"zsh", "fish"}) EXPECT_EQ(Weft({"completion", shell}).exit, 0) << shell;
+}
+
+}  // namespace
+}  // namespace weft::cli_test
