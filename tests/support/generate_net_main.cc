@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes a generated net as a file, for tests and benches that need one:
-//   generate_net training|forward|chain|star|ladder|lenet OPS OUT.pb
+//   generate_net training|forward|chain|star|ladder OPS OUT.pb
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -26,8 +26,6 @@ int main(int argc, char** argv) {
     net = StarNet(ops);
   } else if (kind == "ladder") {
     net = LadderNet(ops);
-  } else if (kind == "lenet") {
-    net = LeNet(Pass::kTraining);
   } else {
     return std::fprintf(stderr, "no such kind: %s\n", kind.c_str()), 2;
   }

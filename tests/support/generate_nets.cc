@@ -9,9 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/check.h"
 #include "core/base/str.h"
-#include "core/grad/gradient.h"
 
 namespace weft::testing {
 namespace {
@@ -48,12 +46,6 @@ class Builder {
   void AddGradient(std::string_view type, BlobList inputs, BlobList outputs, const ArgList& args = {}) {
     Add(type, std::move(inputs), std::move(outputs), args);
     net_.ops.back().is_gradient_op = true;
-  }
-  /// The planner's backward pass from `loss`.
-  void AddBackward(Symbol loss) {
-    const Result<Backward> backward = PlanGradients(net_, StandardOps(), {.losses = {{loss, {}}}});
-    WEFT_CHECK(backward.has_value());
-    net_ = AppendBackward(net_, *backward);
   }
   /// w -= rate * gradient, for every weight.
   void AddSgd(const ArgList& rate_args) {
@@ -212,39 +204,6 @@ Net LadderNet(size_t ops) {
     x = next;
   }
   return b.Finish(x);
-}
-
-Net LeNet(Pass pass) {
-  const bool training = pass == Pass::kTraining;
-  Builder b(training ? "lenet_train" : "lenet");
-  const Arg order = MakeArg(b.Name("order"), std::string("NCHW"));
-  const ArgList conv({b.Int("kernel", 5), order}), pool({b.Int("kernel", 2), b.Int("stride", 2), order});
-  Symbol x = b.Input("data");
-  const Symbol label = b.Input("label");
-  for (const char* number : {"1", "2"}) {
-    const Symbol w = b.Weight(StrCat("conv", number, "_w")), bias = b.Weight(StrCat("conv", number, "_b"));
-    const Symbol y = b.Name(StrCat("conv", number)), pooled = b.Name(StrCat("pool", number));
-    b.Add("Conv", {x, w, bias}, {y}, conv);
-    b.Add("MaxPool", {y}, {pooled}, pool);
-    x = pooled;
-  }
-  const Symbol fc3 = b.Name("fc3"), pred = b.Name("pred"), softmax = b.Name("softmax");
-  const Symbol xent = b.Name("xent"), loss = b.Name("loss");
-  const Symbol fc3_w = b.Weight("fc3_w"), fc3_b = b.Weight("fc3_b");
-  b.Add("FC", {x, fc3_w, fc3_b}, {fc3});
-  b.Add("Relu", {fc3}, {fc3});
-  const Symbol pred_w = b.Weight("pred_w"), pred_b = b.Weight("pred_b");
-  b.Add("FC", {fc3, pred_w, pred_b}, {pred});
-  b.Add("Softmax", {pred}, {softmax});
-  b.Add("LabelCrossEntropy", {softmax, label}, {xent});
-  b.Add("AveragedLoss", {xent}, {loss});
-  if (!training) return b.Finish(loss);
-
-  b.AddBackward(loss);
-  const ArgList rate_args({MakeArg(b.Name("base_lr"), -0.1f), MakeArg(b.Name("policy"), std::string("step")),
-                           b.Int("stepsize", 1), MakeArg(b.Name("gamma"), 0.999f)});
-  b.AddSgd(rate_args);
-  return b.Finish(loss);
 }
 
 }  // namespace weft::testing

@@ -31,8 +31,4 @@ Net StarNet(size_t ops);
 /// Diamonds in a row: a_i is read by two operators, and a_i+1 is the sum of what they made.
 Net LadderNet(size_t ops);
 
-/// LeNet on 28x28 grey images, as the Caffe2 tutorial builds it: reads "data", "label" and eight parameters;
-/// its output is "loss". The training net has the planner's backward pass and the tutorial's SGD.
-Net LeNet(Pass pass = Pass::kForward);
-
 }  // namespace weft::testing
