@@ -105,13 +105,14 @@ void TellUnknown(const Net& net, const OpSet& ops, const std::vector<Unknown>& u
     if (!findings.Wants(FindingCode::kUnknownOperator)) continue;
     std::vector<std::string> near;
     for (std::string_view name : ops.Nearest(net.Str(u.type))) near.emplace_back(name);
-    findings.Add({.code = FindingCode::kUnknownOperator,
-                  .severity = Severity::kWarning,
-                  .op = u.first,
-                  .message = StrCat(OpLabel(net, u.first), ": there is no operator called ", net.Str(u.type),
-                                    u.count > 1 ? StrCat(" (used ", u.count, " times)") : ""),
-                  .remedy = near.empty() ? "" : StrCat("did you mean ", ListNames(near), "?"),
-                  .path = path});
+    findings.Add(
+        {.code = FindingCode::kUnknownOperator,
+         .severity = Severity::kWarning,
+         .op = u.first,
+         .message = StrCat(OpLabel(net, u.first), ": Weft knows no operator called ", net.Str(u.type),
+                           u.count > 1 ? StrCat(" (used ", u.count, " times)") : ""),
+         .remedy = near.empty() ? "" : StrCat("did you mean ", ListNames(near), "?"),
+         .path = path});
   }
 }
 

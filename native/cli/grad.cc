@@ -4,6 +4,7 @@
 // weft grad: the backward pass of a net.
 #include <unistd.h>
 
+#include <iterator>
 #include <memory>
 
 #include "core/base/str.h"
@@ -218,17 +219,26 @@ int Run(Main& main, const Words& words) {
          "repaired net goes (--forward OUT)"},
         words.file);
   }
-  if (!words.output.empty()) {
-    const Result<void> saved = SaveNet(
-        words.output, words.separate ? BackwardNet(net, plan.backward) : AppendBackward(net, plan.backward));
-    if (!saved) return main.Fail(saved.error());
-  }
-  if (main.json) return PrintJson(main, Json(net, plan));
-  if (words.output.empty()) {
+  const std::string json = main.json ? Json(net, plan) : "";
+  if (words.output.empty() && !main.json) {
     Stream out(STDOUT_FILENO, main.color);
     Show(out, net, plan);
     return out.failed() ? kInputAtFault : kOk;
   }
+  if (!words.output.empty()) {
+    if (words.separate) {
+      plan.forward = BackwardNet(net, plan.backward);
+    } else {
+      // Moved, not copied: of a million operators there should be one copy.
+      if (!plan.changed) plan.forward = std::move(*loaded);
+      std::vector<Op>& ops = plan.forward.ops;
+      ops.insert(ops.end(), std::make_move_iterator(plan.backward.ops.begin()),
+                 std::make_move_iterator(plan.backward.ops.end()));
+    }
+    const Result<void> saved = SaveNet(words.output, plan.forward);
+    if (!saved) return main.Fail(saved.error());
+  }
+  if (main.json) return PrintJson(main, json);
   Stream err(STDERR_FILENO, main.color);
   for (const std::string& change : plan.changes)
     err.Write(StrCat("repaired: ", change, "\n"), TextClass::kChanged);

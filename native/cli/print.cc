@@ -78,9 +78,17 @@ int Run(Main& main, const Options& options) {
     PrintPlan(plan.plan, print, out.Emitter());
   }
   if (document->form == Document::kMiniDb) {
-    out.Write(StrCat(DescribeKind(*document), ", ", document->records.size(), " records\n"));
-    for (const MiniDbRecord& record : document->records)
-      out.Write(StrCat("  ", record.key, "  ", FormatBytes(record.value.size()), "\n"));
+    constexpr size_t kShown = 20;
+    out.Write(StrCat(DescribeKind(*document), "\n"));
+    for (size_t i = 0; i < document->records.size(); ++i) {
+      if (!print.full && i == kShown) {
+        out.Write(StrCat("  ... ", document->records.size() - i, " more\n"), TextClass::kMuted);
+        break;
+      }
+      out.Write(StrCat("  ", document->records[i].key, "  "));
+      out.Write(FormatBytes(document->records[i].value.size()), TextClass::kMuted);
+      out.Write("\n");
+    }
   } else if (document->nets.empty() && document->plans.empty()) {
     const Result<std::string> text = Save(*document, Document::kText);
     if (!text) return main.Fail(text.error(), options.file);
