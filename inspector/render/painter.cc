@@ -16,6 +16,8 @@ namespace {
 constexpr float kSeen = 0.35f;
 /// Edges fade out towards this scale, where they would be a grey mass.
 constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
+/// Down to here a box shows its title where the title, set smaller, can still be read.
+constexpr double kSmallTitleScale = 0.2;
 constexpr float kMapMargin = 14, kMapPad = 5;
 
 int32_t ClampToInt(double v) { return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0)); }
@@ -207,6 +209,7 @@ void Painter::PaintBands() {
 void Painter::PaintBandTitles() {
   const float size = 11 * ratio_, pad = 10 * ratio_, height = 26 * ratio_;
   for (const SceneBand& band : view_->bands()) {
+    if (view_->text(band.title).empty()) continue;
     const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)),
                 h = L(static_cast<float>(band.h));
     if (x > width_ || y > height_ || x + w < 0 || y + h < height || w < 3 * size) continue;
@@ -217,9 +220,13 @@ void Painter::PaintBandTitles() {
     quads_.Fill(x, top + height - ratio_, w, ratio_, WithAlpha(color, 0.35f));
     const float left = std::max(x, 0.0f) + pad;
     const float room = std::min(x + w, static_cast<float>(width_)) - left - pad;
+    // "gpu_0 x2 - Backward": where not all of it fits, its last word says more than its first.
+    std::string_view title = view_->text(band.title);
+    const size_t dot = title.rfind("\u00b7 ");
+    if (dot != std::string_view::npos && render::TextWidth(title, size, Weight::kSemiBold) > room)
+      title = title.substr(dot + 3);
     if (room > size) {
-      DrawText(quads_, view_->text(band.title), left, top + 17 * ratio_, size, Weight::kSemiBold, color,
-               room);
+      DrawText(quads_, title, left, top + 17 * ratio_, size, Weight::kSemiBold, color, room);
     }
   }
 }
@@ -419,7 +426,7 @@ void Painter::PaintNode(const SceneNode& node, uint32_t index) {
   if (role == Role::kCollective) radius = 0;
   if (scope && camera_.scale >= 0.1) {
     const float step = std::min(L(3), 4 * ratio_);
-    for (int i = 2; i >= 1; --i) {
+    for (int i = camera_.scale < kTitleScale ? 1 : 2; i >= 1; --i) {
       quads_.Box(x + step * i, y + step * i, w, h, T(ThemeColor::kBox), border, radius, ratio_, pattern);
     }
   }
@@ -438,46 +445,52 @@ void Painter::PaintNode(const SceneNode& node, uint32_t index) {
                                              : kSolid);
     }
   }
-  if (camera_.scale >= kTitleScale) PaintNodeText(node, x, y, w);
+  if (camera_.scale >= kSmallTitleScale) PaintNodeText(node, x, y, w);
   if (camera_.scale >= kFullScale && node.num_chips > 0) PaintChips(node);
+  PaintBadge(node, x, y, w);
+}
+
+// A sign on the top right corner: a finding, an unknown type, another replica differs, more inside, in place.
+void Painter::PaintBadge(const SceneNode& node, float x, float y, float w) {
+  const uint32_t flags = node.flags();
+  std::string_view sign;
+  Color fill = T(ThemeColor::kBox), ink = T(ThemeColor::kInk2), border = T(ThemeColor::kBoxBorder);
+  if (flags & (kNodeError | kNodeFinding | kNodeUnknown | kNodeDiffers)) {
+    sign = flags & kNodeUnknown ? "?" : flags & kNodeDiffers ? "\u00d7" : "!";
+    fill = border = T(flags & (kNodeError | kNodeUnknown) ? ThemeColor::kError : ThemeColor::kInk2);
+    ink = T(ThemeColor::kPaper);
+  } else if (camera_.scale < kTitleScale) {
+    return;
+  } else if (flags & (kNodeNested | kNodeExpandable)) {
+    sign = "+";
+  } else if ((flags & kNodeInPlace) && camera_.scale >= kFullScale) {
+    sign = "=";
+  } else {
+    return;
+  }
+  const float radius = std::max(L(6), 4 * ratio_), size = radius * 1.6f;
+  const float cx = x + w - L(3), cy = y + L(1);
+  quads_.Box(cx - radius, cy - radius, 2 * radius, 2 * radius, fill, border, radius, ratio_);
+  const float half = render::TextWidth(sign, size, Weight::kSemiBold) / 2;
+  DrawText(quads_, sign, cx - half, cy + size * 0.36f, size, Weight::kSemiBold, ink);
 }
 
 void Painter::PaintNodeText(const SceneNode& node, float x, float y, float w) {
   const bool full = camera_.scale >= kFullScale;
-  float room = w - L(2 * kTextPad - 2);
-  const float left = x + L(kTextPad);
-  // Signs at the right end of the title: a finding, nets inside, in place, another replica differs, more
-  // inside.
-  const uint32_t flags = node.flags();
-  std::string_view sign;
-  Color sign_color = T(ThemeColor::kInk3);
-  if (flags & (kNodeError | kNodeUnknown))
-    sign = flags & kNodeError ? "!" : "?", sign_color = T(ThemeColor::kError);
-  else if (flags & kNodeFinding)
-    sign = "!", sign_color = T(ThemeColor::kBackward);
-  else if (flags & kNodeDiffers)
-    sign = "\u00d7", sign_color = T(ThemeColor::kError);
-  else if (flags & (kNodeNested | kNodeExpandable))
-    sign = "+";
-  else if ((flags & kNodeInPlace) && full)
-    sign = "=";
-  if (!sign.empty()) {
-    const float sign_w = render::TextWidth(sign, L(kTitleSize), Weight::kSemiBold);
-    DrawText(quads_, sign, x + w - L(8) - sign_w, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold,
-             sign_color);
-    room -= sign_w + L(4);
-  }
+  const float left = x + L(kTextPad), room = w - L(2 * kTextPad - 4);
   if (full) {
     DrawText(quads_, view_->text(node.title), left, y + L(kTitleBaseline), L(kTitleSize), Weight::kSemiBold,
              T(ThemeColor::kInk), room);
   } else {
-    // From further away the title has the box to itself, as large as fits it.
+    // From further away the title has the box to itself, as large as fits it, as long as it can be read.
     const std::string_view title = view_->text(node.title);
     const float h = L(static_cast<float>(node.h));
-    const float natural = render::TextWidth(title, L(kTitleSize), Weight::kSemiBold);
-    const float size = L(kTitleSize) * std::clamp(room / std::max(natural, 1.0f), 1.0f, 1.7f);
-    DrawText(quads_, title, left, y + h / 2 + size * 0.36f, size, Weight::kSemiBold, T(ThemeColor::kInk),
-             room);
+    const float natural = std::max(render::TextWidth(title, 1, Weight::kSemiBold), 0.1f);
+    const float size = std::min({room / natural, h * 0.62f, L(kTitleSize) * 2.2f});
+    if (size >= 6.5f * ratio_) {
+      DrawText(quads_, title, left, y + h / 2 + size * 0.36f, size, Weight::kSemiBold, T(ThemeColor::kInk),
+               room + ratio_);
+    }
   }
   if (full && node.subtitle != 0) {
     DrawText(quads_, view_->text(node.subtitle), left, y + L(kSubtitleBaseline), L(kSubtitleSize),
@@ -614,7 +627,7 @@ void Painter::PaintMinimapFrame() {
   const float left = std::min(x0, x + w - least), top = std::min(y0, y + h - least);
   const float wide = std::max(x1 - x0, least), high = std::max(y1 - y0, least);
   quads_.Fill(left, top, wide, high, WithAlpha(T(ThemeColor::kInk), 0.07f));
-  quads_.Frame(left, top, wide, high, T(ThemeColor::kInk), ratio_);
+  quads_.Frame(left, top, wide, high, T(ThemeColor::kInk2), ratio_);
   quads_.EndLayer();
 }
 

@@ -86,6 +86,7 @@ class Painter {
   void PaintEdge(const SceneEdge& edge, uint32_t index);
   void PaintNodes(const SceneRect& visible);
   void PaintNode(const SceneNode& node, uint32_t index);
+  void PaintBadge(const SceneNode& node, float x, float y, float w);
   void PaintNodeText(const SceneNode& node, float x, float y, float w);
   void PaintChips(const SceneNode& node);
   void PaintMinimapFrame();

@@ -99,7 +99,9 @@ export class Details {
   private op(op: OpDetails): Node[] {
     const { app } = this;
     const findings = [...op.findings].map((i) => app.state.view?.findings[i]).filter((f) => f !== undefined);
-    const given = op.args.filter((a) => a.given), rest = op.args.filter((a) => !a.given);
+    const given = op.args.filter((a) => a.given);
+    const set = op.args.filter((a) => !a.given && (a.otherwise || a.required)); // by default
+    const unset = op.args.filter((a) => !a.given && !a.otherwise && !a.required);
     const fields: [string, string][] = [
       ['device', op.device], ['engine', op.engine], ['name', op.name], ['debug_info', op.debugInfo], ['domain', op.domain],
       ['op_version', op.opVersion], ['is_gradient_op', op.isGradientOp === null ? '' : String(op.isGradientOp)],
@@ -116,7 +118,7 @@ export class Details {
       op.forward >= 0 ? section('Serves', this.opRef(op.forward)) : null,
       op.servedBy.length ? section('Gradient and updates', h('div.ends', ...this.opList(op.servedBy)), op.servedBy.length) : null,
       op.replicas.length ? section('On other devices', h('div.ends', ...this.opList(op.replicas)), op.replicas.length) : null,
-      given.length || rest.length ? section('Arguments', h('table', ...[...given, ...rest].map((a) => this.arg(a, op)))) : null,
+      op.args.length ? section('Arguments', h('table', ...[...given, ...set].map((a) => this.arg(a, op))), unset.length ? h('p.fainter', `Not set: ${unset.map((a) => a.name).join(', ')}`) : null) : null,
       fields.some(([, v]) => v) ? section('Fields', h('table', ...fields.filter(([, v]) => v).map(([k, v]) => h('tr', h('td.key', k), h('td.value', v))))) : null,
       op.gradient ? section('Gradient', h('p.doc', op.gradient)) : null,
       op.doc ? section('Documentation', h('p.doc', op.doc)) : null,
@@ -140,10 +142,10 @@ export class Details {
   private arg(arg: ArgInfo, op: OpDetails): HTMLElement {
     const notes = [arg.declared ? '' : op.known ? 'not declared' : '', arg.required && !arg.given ? 'required, missing' : '',
       arg.mismatch ? 'declared with another type' : '', arg.given && arg.otherwise && arg.otherwise !== arg.value ? `default ${arg.otherwise}` : ''].filter(Boolean);
-    const value = arg.given ? arg.value : arg.otherwise || (arg.required ? '' : 'unset');
+    const value = arg.given ? arg.value : arg.otherwise;
     const nets = [...arg.nets].map((id) => h('button.ref', { onclick: () => void this.app.show(id) }, 'enter →'));
-    return h('tr', { title: arg.given ? '' : 'declared, not in the file' }, h('td.key', arg.name),
-      h('td.value' + (arg.given ? '' : '.default'), value, ' ', ...nets, h('span.note', [arg.type, ...notes].filter(Boolean).join(', '))));
+    return h('tr', h('td.key', arg.name), h('td.value' + (arg.given ? '' : '.default'), value, nets.length ? ' ' : '', ...nets),
+      h('td.note', [arg.type, ...notes].filter(Boolean).join(', ')));
   }
 
   // A blob.
