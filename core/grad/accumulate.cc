@@ -16,6 +16,11 @@ constexpr std::string_view kAutoSumTag = "is_auto_gen_sum_ops:1";
 constexpr std::string_view kOnlyAutoSumTag = "only_keep_is_auto_gen_sum_ops_tag:1";
 constexpr size_t kMostShown = 6;  // contributions listed in a message
 
+std::string PlaceName(const DevicePtr& device) {
+  const std::string name = DeviceToString(device);
+  return name.empty() ? "cpu" : name;
+}
+
 bool HasTag(const DevicePtr& device, std::string_view tag) {
   return device &&
          std::find(device->extra_info.begin(), device->extra_info.end(), tag) != device->extra_info.end();
@@ -48,8 +53,9 @@ Result<void> Planner::AddUp(OpId i, ValueId id) {
       return fail(
           ErrorCode::kMixedGradients,
           StrCat("Automatic aggregation of a mix of sparse and dense gradients is not supported yet. ",
-                 sparse, " of its ", group_.size(), " contributions are sparse: ", DescribeGroup(),
-                 ". Remedy: plan with mixed gradients summed as dense or as sparse."));
+                 sparse, " of its ", group_.size(), " contributions ", sparse == 1 ? "is" : "are",
+                 " sparse:\n", DescribeGroup(), "Remedy: let them be summed as dense (--mixed dense) or as ",
+                 "sparse gradients (--mixed sparse)."));
     Unmix(i, id);
   }
   if (group_.size() < 2) return {};
@@ -58,9 +64,10 @@ Result<void> Planner::AddUp(OpId i, ValueId id) {
     if (contributions_[c].given) continue;
     if (first && !AgreeOnDevice(DeviceOf(*first), DeviceOf(contributions_[c])))
       return fail(ErrorCode::kDeviceMismatch,
-                  StrCat("Unexpected behavior: not all grad ops have the same device option. They are ",
-                         DescribeGroup(), ". Remedy: copy ", net_.Str(blob),
-                         " to each device before it is read there."));
+                  StrCat("Unexpected behavior: not all grad ops have the same device option. They are:\n",
+                         DescribeGroup(), "Remedy: let readers elsewhere read a copy of ", net_.Str(blob),
+                         ", made by a copy operator on ", PlaceName(DeviceOf(*first)),
+                         ": its gradient is made there too."));
     if (!first) first = &contributions_[c];
   }
   return is_sparse(group_[0]) ? AddUpSparse(i, id) : AddUpDense(i, id);
@@ -80,30 +87,30 @@ bool Planner::AgreeOnDevice(const DevicePtr& a, const DevicePtr& b) const {
   return a->id() == b->id();  // B15: whatever their types
 }
 
-// "w_grad from op 3 FC on cuda:1, ..."
+// "  dense  w_grad, from op 3 FC on cuda:1", a line each.
 std::string Planner::DescribeGroup() const {
   std::string text;
   for (size_t n = 0; n < group_.size(); ++n) {
     if (n == kMostShown) {
-      StrAppend(text, ", ... ", group_.size() - n, " more");
+      StrAppend(text, "  ... ", group_.size() - n, " more\n");
       break;
     }
     const Contribution& c = contributions_[group_[n]];
     const Gradient& g = c.slot.gradient;
-    if (n > 0) text += ", ";
     if (c.sparse()) {
-      StrAppend(text, "(", net_.Str(g.indices), ", ", net_.Str(g.values), ")");
+      StrAppend(text, "  sparse  (", net_.Str(g.indices), ", ", net_.Str(g.values), ")");
     } else {
-      text += net_.Str(g.dense);
+      StrAppend(text, "  dense   ", net_.Str(g.dense));
     }
     if (c.given) {
-      text += " given";
+      text += ", given\n";
       continue;
     }
-    if (c.forward != kNoOp)
-      StrAppend(text, " from op ", NetIndex(c.forward), " ", net_.Str(forward(c.forward).type));
-    const std::string device = DeviceToString(DeviceOf(c));
-    StrAppend(text, " on ", device.empty() ? "cpu" : device);
+    if (c.forward == kNoOp)
+      StrAppend(text, ", start gradient of the loss");
+    else
+      StrAppend(text, ", from op ", NetIndex(c.forward), " ", net_.Str(forward(c.forward).type));
+    StrAppend(text, " on ", PlaceName(DeviceOf(c)), "\n");
   }
   return text;
 }

@@ -159,7 +159,8 @@ class ControlGradient {
 
   // ---- nested nets ----
 
-  Result<SubnetGradient> PlanSubnet(const NetPtr& net, const NamePairs& seeds, const Names& reserved) {
+  Result<SubnetGradient> PlanSubnet(const NetPtr& net, std::string_view arg, const NamePairs& seeds,
+                                    const Names& reserved) {
     GradientOptions options;
     options.faults = options_.faults;
     options.mixed = options_.mixed;
@@ -177,7 +178,13 @@ class ControlGradient {
     out.net.external_outputs.clear();
     if (!net->Str(net->name).empty()) out.net.name = Name(StrCat(Str(net->name), "_grad"));
     if (options.losses.empty()) return out;
-    WEFT_TRY(RepairedPlan plan, PlanWithRepair(*net, ops_, options));
+    Result<RepairedPlan> planned = PlanWithRepair(*net, ops_, options);
+    if (!planned) {  // the path to it; the outer operator's index is added outside
+      Error error = std::move(planned).error();
+      error.message = StrCat("in its ", arg, ": ", error.message);
+      return error;
+    }
+    RepairedPlan plan = std::move(planned).value();
     if (plan.changed) out.repaired_forward = std::make_shared<const Net>(std::move(plan.forward));
     out.net.ops = std::move(plan.backward.ops);
     out.gradients = std::move(plan.backward.gradients);
@@ -215,15 +222,18 @@ class ControlGradient {
     for (const std::string& name : inner->Load()->strings) parts.inner.push_back(Name(name));
     const std::vector<int64_t> indices = index->Load()->ints;
     if (parts.inner.size() != indices.size())
-      return Broken("Arguments inner_blobs and outer_blobs_idx of different length in Do op");
+      return Broken(StrCat("Arguments inner_blobs and outer_blobs_idx of different length in Do op: ",
+                           parts.inner.size(), " names and ", indices.size(), " indices"));
     Names sorted = parts.inner;
     std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
-      return Broken("Found duplicates in inner_blobs in Do op");
+    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
+      return Broken(StrCat("Found duplicates in inner_blobs in Do op: ", Str(*twice)));
     if (op.inputs.empty() || op.outputs.empty())
       return Broken("Expected at least one input and output in Do op");
     parts.workspace = op.inputs.back();
-    if (op.outputs.back() != parts.workspace) return Broken("Expected same input/output workspace blob");
+    if (op.outputs.back() != parts.workspace)
+      return Broken(StrCat("Expected same input/output workspace blob: the last input is ",
+                           Str(parts.workspace), ", the last output ", Str(op.outputs.back())));
     parts.inputs.assign(op.inputs.begin(), op.inputs.end() - 1);
     parts.outputs.assign(op.outputs.begin(), op.outputs.end() - 1);
     for (const Names* list : {&parts.inputs, &parts.outputs}) {
@@ -236,7 +246,8 @@ class ControlGradient {
     all.insert(all.end(), parts.outputs.begin(), parts.outputs.end());
     for (int64_t at : indices) {
       if (at < 0 || at >= static_cast<int64_t>(all.size()))
-        return Broken("Outer blob index is out of bounds in Do op");
+        return Broken(StrCat("Outer blob index is out of bounds in Do op: ", at, " of ", all.size(),
+                             " inputs and outputs"));
       const Symbol outer = all[static_cast<size_t>(at)];
       if (Has(parts.outer, outer))
         return Broken(StrCat("Reusage of outer blob name ", Str(outer), " in Do op"));
@@ -244,7 +255,8 @@ class ControlGradient {
     }
     for (Symbol name : all)
       if (!Has(parts.outer, name))
-        return Broken("Not all outer blob names are used in blob bindings in Do op");
+        return Broken(StrCat("Not all outer blob names are used in blob bindings in Do op: ", Str(name),
+                             " is bound to no inner blob"));
     return parts;
   }
 
@@ -268,7 +280,7 @@ class ControlGradient {
       inner_seeds.push_back({inner, inner_name(inner, "")});
       seed_of.push_back({inner_seeds.back().second, gradient});
     }
-    WEFT_TRY(SubnetGradient plan, PlanSubnet(parts.net, inner_seeds, parts.inner));
+    WEFT_TRY(SubnetGradient plan, PlanSubnet(parts.net, "net", inner_seeds, parts.inner));
     if (plan.repaired_forward) parts.net = plan.repaired_forward;
 
     DoGradient out;
@@ -410,7 +422,7 @@ class ControlGradient {
       Names reserved;
       for (const auto& [blob, gradient] : seeds) reserved.push_back(gradient);
       if (!caffe2()) reserved.insert(reserved.end(), op_.inputs.begin(), op_.inputs.end());
-      WEFT_TRY(branch.plan, PlanSubnet(net, seeds, reserved));
+      WEFT_TRY(branch.plan, PlanSubnet(net, arg, seeds, reserved));
       if (branch.plan.repaired_forward) ReplaceNet(op_, arg, branch.plan.repaired_forward);
     }
     const bool has_else = branches[1].forward != nullptr;
@@ -542,7 +554,9 @@ class ControlGradient {
     loop_net = FindNetArg(context_.net(), op_, "loop_net");
     if (!loop_net) return Broken("Expected loop net in While op");
     if (loop_net->ops.size() != 1 || Str(loop_net->ops[0].type) != "Do")
-      return Broken("Gradient While op requires single Do op as a loop body");
+      return Broken(StrCat("Gradient While op requires single Do op as a loop body: its loop_net has ",
+                           loop_net->ops.size(), loop_net->ops.size() == 1 ? " operator, " : " operators, ",
+                           "not one Do"));
     const Op& body = loop_net->ops[0];
     if (ArgInt(*context_.net().symbols, body.args, "reuse_workspace", 0) != 0)
       return Broken("Gradient While op requires Do loop body op without reuse_workspace argument set");
@@ -644,7 +658,7 @@ class ControlGradient {
     WEFT_TRY(const NamePairs seeds, Seeds("While"));
     NetPtr loop_net;
     WEFT_TRY(const Op body, LoopBody(loop_net));
-    WEFT_TRY(SubnetGradient plan, PlanSubnet(loop_net, seeds, {}));
+    WEFT_TRY(SubnetGradient plan, PlanSubnet(loop_net, "loop_net", seeds, {}));
     const Symbol workspace = body.outputs.back();
     const Symbol cond = Name("gradient_loop_cond_net/cond");
     Net condition(context_.net().symbols);

@@ -47,9 +47,10 @@ enum GradientFault : uint32_t {
       1 << 13,  // an operator that works in place, and whose gradient needs the input that it overwrote
   kFaultCopyReads = 1 << 14,    // the gradient of Copy counts as a reader of what it was copied from
   kFaultControlFlow = 1 << 12,  // B3, B5, B7-B9, B11, B54, B57: Do, If and While
+  kFaultTwice = 1 << 15,        // B55: a second backward pass of one loss is appended to the first
 };
 inline constexpr uint32_t kNoFaults = 0;
-inline constexpr uint32_t kAllFaults = (1 << 15) - 1;
+inline constexpr uint32_t kAllFaults = (1 << 16) - 1;
 
 /// What to do when dense and sparse gradients meet on one value.
 enum class MixedGradients : uint8_t {
@@ -131,8 +132,10 @@ class GradientPlanner final : public Job {
   bool Step(uint64_t units) override;
   Progress progress() const override;
   /// The plan. REQUIRES: Step returned true. Call once.
-  /// Errors: kNotFound (unknown loss), kVersionConflict, kMixedGradients, kDeviceMismatch, kNoGradient,
-  /// kMissingGradient, kSchema, kOrphanStopGradient, kUnknownOperator, kControlFlow.
+  /// Errors: kNotFound (a loss, or a blob of the options, that is not in the net), kInvalidArgument (a loss
+  /// twice, or one whose backward pass the net has already, B55; a skip too large), kVersionConflict,
+  /// kMixedGradients, kDeviceMismatch, kNoGradient, kMissingGradient, kSchema, kOrphanStopGradient,
+  /// kUnknownOperator, kControlFlow.
   Result<Backward> Take();
 
  private:

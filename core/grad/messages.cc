@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/grad/messages.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/base/str.h"
@@ -11,7 +12,7 @@ namespace weft::internal {
 namespace {
 
 constexpr size_t kMostNames = 6;    // blobs shown of one list
-constexpr size_t kMostHistory = 8;  // versions shown of one blob
+constexpr size_t kMostHistory = 8;  // versions shown of one blob, around the one that matters
 
 void AppendNames(std::string& out, const Net& net, const BlobList& names) {
   out += '(';
@@ -63,11 +64,12 @@ Error VersionConflictError(const Net& net, const Ssa& ssa, size_t op_offset,
                             conflict.is_output ? "output " : "input ", ValueName(net, ssa, conflict.needed),
                             ", but ", DescribeOp(net, overwriter), " overwrites it with ", blob, "@",
                             needed.version + 1, ".\n", "History of ", blob, ":\n");
-  for (size_t i = 0; i < history.size(); ++i) {
-    if (i >= kMostHistory) {
-      StrAppend(text, "  ... ", history.size() - i, " more\n");
-      break;
-    }
+  const auto at =
+      static_cast<size_t>(std::find(history.begin(), history.end(), conflict.needed) - history.begin());
+  const size_t first = std::min(at > 2 ? at - 2 : 0, history.size() - std::min(kMostHistory, history.size()));
+  const size_t last = std::min(first + kMostHistory, history.size());
+  if (first > 0) StrAppend(text, "  ... ", first, " before\n");
+  for (size_t i = first; i < last; ++i) {
     const Value& v = ssa.values()[history[i]];
     StrAppend(text, "  ", ValueName(net, ssa, history[i]), "  ");
     if (v.def == kNoOp) {
@@ -78,9 +80,33 @@ Error VersionConflictError(const Net& net, const Ssa& ssa, size_t op_offset,
     if (history[i] == conflict.needed) text += "   <- needed";
     text += '\n';
   }
-  StrAppend(text, "Remedy: let op ", overwriter,
-            " write another blob (and its readers read that), or plan with repair.");
+  if (last < history.size()) StrAppend(text, "  ... ", history.size() - last, " after\n");
+  StrAppend(text, "Remedy: let op ", overwriter, " write another blob, and what reads ", blob, "@",
+            needed.version + 1, " read that; or plan with repair (--repair), which renames or copies ", blob,
+            "@", needed.version, ".");
   return {ErrorCode::kVersionConflict, std::move(text), conflict.reader, blob};
+}
+
+std::string NearestBlob(const Net& net, const Ssa& ssa, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (Symbol blob : ssa.blobs()) names.push_back(net.Str(blob));
+  const auto nearest = NearestNames(name, names, 1);
+  return nearest.empty() ? std::string() : StrCat("; did you mean ", nearest[0], "?");
+}
+
+std::string MissingGradientRemedy(std::string_view complaint) {
+  constexpr std::string_view kBefore = "Gradient of output ";
+  if (!complaint.starts_with(kBefore)) return "";
+  std::string_view blob = complaint.substr(kBefore.size());
+  blob = blob.substr(0, blob.find(' '));
+  if (complaint.find("is sparse") != std::string_view::npos)
+    return StrCat(" Remedy: let an EnsureDense read ", blob,
+                  ", and let whatever reads rows of it (Gather and the like) read what that makes.");
+  if (complaint.find("is dense") != std::string_view::npos)
+    return StrCat(" Remedy: give the loss a sparse gradient, or let only operators read ", blob,
+                  " that read rows of it.");
+  return StrCat(" No loss depends on ", blob, ". Remedy: give it one, zeros for example (--loss ", blob,
+                "=G).");
 }
 
 Error Caffe2VersionError(const Net& net, const Ssa& ssa, size_t op_offset, OpId op, ValueId needed,

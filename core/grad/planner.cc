@@ -6,9 +6,9 @@
 
 #include "core/base/str.h"
 #include "core/grad/control.h"
+#include "core/grad/element_type.h"
 #include "core/grad/messages.h"
 #include "core/ops/gradient_rule.h"
-#include "core/ops/schema.h"
 
 namespace weft::internal {
 
@@ -48,6 +48,8 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
   context_.set_caffe2_mode(Keeps(kFaultRules));
   context_.set_separate_twins(!Keeps(kFaultTemporaries));
   context_.set_tracks_overwritten_inputs(!Keeps(kFaultOwnInput));
+  context_.set_input_type(
+      [this](size_t k) { return ElementType(net_, ssa_, options_.skip, ssa_.inputs(next_)[k]); });
   slots_.resize(Keeps(kFaultByName) ? ssa_.blobs().size() : ssa_.values().size());
   final_.resize(ssa_.blobs().size());
   if (Keeps(kFaultByName)) frontier_.resize(ssa_.blobs().size(), kNoValue);
@@ -116,16 +118,20 @@ void Planner::InternGradNames(BlobId last) {
 Result<void> Planner::Start() {
   if (options_.skip > net_.ops.size())
     return Error{ErrorCode::kInvalidArgument,
-                 StrCat("skip is ", options_.skip, ", but the net has only ", net_.ops.size(), " operators")};
+                 StrCat("skip is ", options_.skip, ", but the net has only ", net_.ops.size(),
+                        net_.ops.size() == 1 ? " operator" : " operators")};
   WEFT_TRY_VOID(CheckStopGradients());
   WEFT_TRY_VOID(FindWanted());
+  WEFT_TRY_VOID(CheckFirstBackward());
   // Rules 5 and 6: every loss is one more reader of its value; then seeds, in order.
   std::vector<ValueId> values;
   for (const Loss& loss : options_.losses) {
     const BlobId blob = ssa_.FindBlob(loss.blob);
     if (blob == kNoBlob && !Keeps(kFaultUnknownLoss))
-      return Error{ErrorCode::kNotFound, StrCat("loss ", Name(loss.blob), " is no blob of this net"), -1,
-                   Name(loss.blob)};
+      return Error{ErrorCode::kNotFound,
+                   StrCat("loss ", Name(loss.blob), " is no blob of this net",
+                          NearestBlob(net_, ssa_, net_.Str(loss.blob))),
+                   -1, Name(loss.blob)};
     values.push_back(blob == kNoBlob ? kNoValue : ssa_.latest(blob));
     if (values.back() == kNoValue) continue;
     if (is_loss_[values.back()])
@@ -141,28 +147,6 @@ Result<void> Planner::Start() {
   return {};
 }
 
-// Rule 3.
-Result<void> Planner::CheckStopGradients() {
-  const Symbol stop_gradient = net_.symbols->Find("StopGradient");
-  if (!stop_gradient) return {};
-  for (OpId i = 0; i < next_; ++i) {
-    const Op& op = forward(i);
-    if (op.type != stop_gradient || op.outputs.empty()) continue;
-    bool read = false;
-    for (ValueId v = ssa_.latest(ssa_.FindBlob(op.outputs[0])); v != kNoValue && !read; v = value(v).previous)
-      read = !ssa_.uses(v).empty();
-    if (read) continue;
-    return Error{
-        ErrorCode::kOrphanStopGradient,
-        StrCat("StopGradient's output '", net_.Str(op.outputs[0]),
-               "' is orphan: nobody reads it, so it stops nothing. You typically want the same input and "
-               "output for StopGradient, or the readers to read its output. Found at ",
-               DescribeOp(net_, static_cast<size_t>(NetIndex(i))), "."),
-        NetIndex(i), Name(op.outputs[0])};
-  }
-  return {};
-}
-
 // With wrt, stop or frozen: which values need a gradient at all, by one forward sweep.
 Result<void> Planner::FindWanted() {
   if (options_.wrt.empty() && options_.stop.empty() && options_.frozen.empty()) return {};
@@ -172,8 +156,10 @@ Result<void> Planner::FindWanted() {
     for (Symbol name : names) {
       const BlobId blob = ssa_.FindBlob(name);
       if (blob == kNoBlob)
-        return Error{ErrorCode::kNotFound, StrCat(what, " ", Name(name), " is no blob of this net"), -1,
-                     Name(name)};
+        return Error{
+            ErrorCode::kNotFound,
+            StrCat(what, " ", Name(name), " is no blob of this net", NearestBlob(net_, ssa_, net_.Str(name))),
+            -1, Name(name)};
       set[blob] = true;
     }
     return {};
@@ -300,51 +286,20 @@ Result<void> Planner::Differentiate(OpId i) {
   return {};
 }
 
-Error Planner::RuleError(OpId i, ErrorCode code, std::string_view why) const {
-  const Op& op = forward(i);
-  return {
-      code,
-      StrCat("The gradient of ", DescribeOp(net_, static_cast<size_t>(NetIndex(i))), " can't be made: ", why),
-      NetIndex(i), op.outputs.empty() ? std::string() : Name(op.outputs[0])};
-}
-
-Result<void> Planner::CheckPolicy(OpId i, const Op& op, const OpDef* def) const {
-  if (!def) {
-    std::string why = StrCat("no operator is called ", net_.Str(op.type), ".");
-    const auto nearest = ops_.Nearest(net_.Str(op.type));
-    for (size_t k = 0; k < nearest.size(); ++k) StrAppend(why, k == 0 ? " Did you mean " : ", ", nearest[k]);
-    if (!nearest.empty()) why += '?';
-    return RuleError(i, ErrorCode::kUnknownOperator, why);
-  }
-  switch (def->policy) {
-    case GradientPolicy::kForbidden:
-      return RuleError(i, ErrorCode::kNoGradient,
-                       StrCat("One should not call gradient for operator ", def->name, "."));
-    case GradientPolicy::kNotImplemented:
-      return RuleError(i, ErrorCode::kNoGradient,
-                       StrCat("Operator ", def->name, " should have a gradient but is not implemented yet."));
-    case GradientPolicy::kUnregistered:
-      return RuleError(i, ErrorCode::kNoGradient,
-                       StrCat("No gradient is registered for operator ", def->name, "."));
-    case GradientPolicy::kRule:
-    case GradientPolicy::kPassThrough:
-    case GradientPolicy::kNone:
-      break;
-  }
-  auto valid = VerifySchema(*def, net_, op);
-  if (!valid)
-    return RuleError(i, ErrorCode::kSchema,
-                     StrCat("it did not pass schema checking. ", valid.error().message));
-  return {};
-}
-
 Result<void> Planner::RunRule(OpId i, const OpDef& def) {
   context_.Begin(forward(i), output_gradients_);
   if (def.policy == GradientPolicy::kNone) return {};
   std::optional<Op> repaired;
   auto made = IsControlFlow(def) ? ControlFlowGradient(context_, def, ops_, options_, &repaired)
                                  : RunGradientRule(def, context_);
-  if (!made) return RuleError(i, made.error().code, made.error().message);
+  if (!made) {
+    const Error& cause = made.error();
+    std::string why = cause.message;
+    if (cause.code == ErrorCode::kMissingGradient) why += MissingGradientRemedy(why);
+    Error error = RuleError(i, cause.code, why);
+    if (!cause.blob.empty()) error.blob = cause.blob;
+    return error;
+  }
   if (repaired) backward_.repaired_ops.push_back({NetIndex(i), std::move(*repaired)});
   return {};
 }

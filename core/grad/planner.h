@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The state of one backward walk. Rules cited as "rule N" are the numbered steps of semantics.md section 2.
-// planner.cc walks and asks the rules, accumulate.cc adds up, naming.cc names.
+// planner.cc walks and asks the rules, refuse.cc says no, accumulate.cc adds up, naming.cc names.
 #pragma once
 
 #include <optional>
@@ -74,6 +74,8 @@ class Planner {
   // Start.
   Result<void> Start();
   Result<void> CheckStopGradients();
+  Result<void> CheckFirstBackward() const;
+  OpId FindBackwardOf(const Loss& loss) const;
   Result<void> FindWanted();
   void AddGiven(ValueId id, const Gradient& gradient);
   void AddSeed(Symbol blob, ValueId id);
@@ -82,6 +84,7 @@ class Planner {
   // One forward operator.
   Result<void> Differentiate(OpId i);
   Error RuleError(OpId i, ErrorCode code, std::string_view why) const;
+  std::string GradientPath(OpId i) const;
   Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def) const;
   Result<void> RunRule(OpId i, const OpDef& def);
   void SetRoles(const Op& op);

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One tensor in, one out, element by element: powers, logarithms, trigonometry, rounding, casts.
-#include <iterator>
 #include <string>
 
+#include "core/base/str.h"
+#include "core/ir/data_type.h"
 #include "core/ops/families.h"
 #include "core/ops/gradient_context.h"
 
@@ -15,26 +16,39 @@ namespace {
 using enum GradientPolicy;
 
 // The number of a TensorProto data type given as a number or by name, in any case; 0 when it is neither.
-int64_t DataType(const GradientContext& context, std::string_view arg) {
-  static constexpr std::string_view kNames[] = {"UNDEFINED", "FLOAT", "INT32",   "BYTE",   "STRING",
-                                                "BOOL",      "UINT8", "INT8",    "UINT16", "INT16",
-                                                "INT64",     "",      "FLOAT16", "DOUBLE"};
-  std::string name = context.ArgS(arg, "");
-  for (char& c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  for (size_t i = 0; i < std::size(kNames); ++i)
-    if (!name.empty() && kNames[i] == name) return static_cast<int64_t>(i);
+int64_t TypeArg(const GradientContext& context, std::string_view arg) {
+  if (const auto named = ParseDataType(context.ArgS(arg, ""))) return static_cast<int64_t>(*named);
   return context.ArgI(arg, 0);
 }
 
-// The cast back; to and from_type change places.
+bool IsFloating(int64_t type) {
+  return type == static_cast<int64_t>(DataType::kFloat) || type == static_cast<int64_t>(DataType::kFloat16) ||
+         type == static_cast<int64_t>(DataType::kDouble);
+}
+
+// The cast back; to and from_type change places. Where Caffe2 asks for from_type, the net may say it too.
 Result<void> CastGradient(GradientContext& context) {
   const Symbol incoming = context.GO(0);
-  if (!context.HasArg("from_type"))
-    return Error{ErrorCode::kUnsupported,
-                 "Argument 'from_type' of type int or string is required to get the gradient of CastOp"};
+  const int64_t to = TypeArg(context, "to");
+  int64_t from = TypeArg(context, "from_type");
+  if (!context.HasArg("from_type")) {
+    std::string why = "Argument 'from_type' of type int or string is required to get the gradient of CastOp";
+    if (context.caffe2_mode()) return Error{ErrorCode::kUnsupported, std::move(why)};
+    if (to != 0 && !IsFloating(to))
+      return Error{ErrorCode::kUnsupported,
+                   StrCat("it casts to ", DataTypeName(static_cast<DataType>(to)),
+                          ", and only floating types carry a gradient. Remedy: end the gradient here, with a "
+                          "StopGradient behind it or by stopping at ",
+                          context.Str(context.O(0)), ".")};
+    from = static_cast<int64_t>(context.input_type(0));
+    if (from == 0)
+      return Error{ErrorCode::kUnsupported,
+                   StrCat(why, ": nothing in the net says the type of ", context.Str(context.I(0)),
+                          ". Remedy: give the operator from_type (float, float16 or double).")};
+    if (!IsFloating(from)) return {};  // whole numbers have no gradient
+  }
   context.Add("Cast", {incoming}, {context.GI(0)},
-              {MakeArg(context.Name("to"), DataType(context, "from_type")),
-               MakeArg(context.Name("from_type"), DataType(context, "to"))},
+              {MakeArg(context.Name("to"), from), MakeArg(context.Name("from_type"), to)},
               GradientContext::kNoArgs);
   return {};
 }
@@ -112,7 +126,7 @@ constexpr OpDef kOps[] = {
      .tier = 2},
     {.name = "Cast",
      .doc = "Converts every element to the data type to, given as a TensorProto number or name. Its "
-            "gradient needs from_type.",
+            "gradient needs from_type where the net does not say what X is.",
      .in = 1,
      .out = 1,
      .ports = "X -> Y",

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/result.h"
+#include "core/ir/data_type.h"
 #include "core/ir/net.h"
 
 namespace weft {
@@ -52,6 +53,8 @@ class GradientContext {
   /// Off: both gradients of a blob that the operator reads twice go by one name inside the rule, as in
   /// Caffe2.
   void set_separate_twins(bool on) { separate_twins_ = on; }
+  /// How rules learn the element type of the operator's input i; without it none is known.
+  void set_input_type(std::function<DataType(size_t)> of) { input_type_ = std::move(of); }
 
   /// Starts on `op`, forgetting the last one. `op` and `output_gradients` (one per output) must outlive the
   /// rule.
@@ -72,6 +75,8 @@ class GradientContext {
   int OverwrittenInput(Symbol name) const;
   void set_tracks_overwritten_inputs(bool on) { tracks_overwritten_ = on; }
   const Gradient& output_gradient(size_t i) const { return output_gradients_[i]; }
+  /// kUndefined when it is not known.
+  DataType input_type(size_t i) const { return input_type_ ? input_type_(i) : DataType::kUndefined; }
   bool has_GO(size_t i) const { return i < output_gradients_.size() && !output_gradients_[i].none(); }
   /// The dense gradient of output i. When it is missing or sparse, returns kNoSymbol and the rule's result
   /// becomes Caffe2's error ("Gradient of output O is not provided!" / "is sparse (expected dense)"): no
@@ -136,6 +141,7 @@ class GradientContext {
 
   Net& net_;
   std::function<Symbol(Symbol)> grad_name_;
+  std::function<DataType(size_t)> input_type_;
   const Op* op_ = nullptr;
   std::span<const Gradient> output_gradients_;
   std::vector<Op> ops_;
