@@ -42,12 +42,12 @@ enum GradientFault : uint32_t {
   kFaultOverwrite = 1 << 9,      // B56: a gradient that others still need is overwritten
   kFaultTemporaries =
       1 << 10,  // a rule's intermediate values are summed in (Sqrt, Pow, Log of a blob with two readers)
-  kFaultLastWins = 1 << 11,  // B60: one blob twice in an operator loses its gradient
+  kFaultLastWins = 1 << 11,     // B60: one blob twice in an operator loses its gradient
+  kFaultControlFlow = 1 << 12,  // B3, B5, B7-B9, B11, B54, B57: Do, If and While
   kFaultOwnInput =
       1 << 13,  // an operator that works in place, and whose gradient needs the input that it overwrote
-  kFaultCopyReads = 1 << 14,    // the gradient of Copy counts as a reader of what it was copied from
-  kFaultControlFlow = 1 << 12,  // B3, B5, B7-B9, B11, B54, B57: Do, If and While
-  kFaultTwice = 1 << 15,        // B55: a second backward pass of one loss is appended to the first
+  kFaultCopyReads = 1 << 14,  // the gradient of Copy counts as a reader of what it was copied from
+  kFaultTwice = 1 << 15,      // B55: a second backward pass of one loss is appended to the first
 };
 inline constexpr uint32_t kNoFaults = 0;
 inline constexpr uint32_t kAllFaults = (1 << 16) - 1;
