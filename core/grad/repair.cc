@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
 
 #include "core/base/str.h"
 #include "core/grad/control.h"
 #include "core/grad/messages.h"
 #include "core/ops/op_columns.h"
+#include "core/ssa/print.h"
 
 namespace weft {
 
@@ -31,7 +33,9 @@ class Repairer {
 
   // Rewrites the net so that no conflict of the list stands. Errors: the conflict, when an operator has to
   // work in place and nothing can be done.
-  Result<Net> Run(const std::vector<VersionConflict>& conflicts, std::vector<std::string>& changes) {
+  // `was`: the operators' indices in the net before all repairs; follows.
+  Result<Net> Run(const std::vector<VersionConflict>& conflicts, std::vector<std::string>& changes,
+                  std::vector<OpId>& was) {
     Net out = net_;
     std::map<ValueId, Symbol> renamed;                // versions that have a name of their own now
     std::map<size_t, std::vector<Op>> before, after;  // copies to insert around operators
@@ -74,14 +78,21 @@ class Repairer {
     }
     if (before.empty() && after.empty()) return out;
     std::vector<Op> ops;
+    std::vector<OpId> places;
+    const auto insert = [&](const std::map<size_t, std::vector<Op>>& copies, size_t at) {
+      const auto found = copies.find(at);
+      if (found == copies.end()) return;
+      ops.insert(ops.end(), found->second.begin(), found->second.end());
+      places.insert(places.end(), found->second.size(), kNoOp);
+    };
     for (size_t i = 0; i < out.ops.size(); ++i) {
-      if (const auto found = before.find(i); found != before.end())
-        ops.insert(ops.end(), found->second.begin(), found->second.end());
+      insert(before, i);
       ops.push_back(std::move(out.ops[i]));
-      if (const auto found = after.find(i); found != after.end())
-        ops.insert(ops.end(), found->second.begin(), found->second.end());
+      places.push_back(was[i]);
+      insert(after, i);
     }
     out.ops = std::move(ops);
+    was = std::move(places);
     return out;
   }
 
@@ -173,32 +184,74 @@ class Repairer {
 
 }  // namespace
 
+namespace {
+
+// Makes plan.forward a net of its own, `net` at first.
+void BeginChange(const Net& net, RepairedPlan& plan) {
+  if (plan.changed) return;
+  plan.changed = true;
+  plan.forward = net;
+  plan.was.resize(net.ops.size());
+  std::iota(plan.was.begin(), plan.was.end(), OpId{0});
+}
+
+void TakeRepairedOps(const Net& net, RepairedPlan& plan) {
+  if (plan.backward.repaired_ops.empty()) return;
+  BeginChange(net, plan);
+  for (const auto& [index, op] : plan.backward.repaired_ops) {
+    plan.forward.ops[static_cast<size_t>(index)] = op;
+    plan.changes.push_back(StrCat("the nets inside ",
+                                  internal::DescribeOp(plan.forward, static_cast<size_t>(index)),
+                                  " were repaired."));
+  }
+}
+
+}  // namespace
+
+RepairedPlan WithRepairedOps(const Net& net, Backward backward) {
+  RepairedPlan plan;
+  plan.backward = std::move(backward);
+  TakeRepairedOps(net, plan);
+  return plan;
+}
+
+std::string RepairListing(const Net& before, const RepairedPlan& plan) {
+  if (!plan.changed) return "";
+  const Ssa old_ssa(before), new_ssa(plan.forward);
+  std::string out;
+  const auto line = [&](char sign, const Net& net, const Ssa& ssa, size_t i) {
+    StrAppend(out, sign, " ", i, "  ", OpListing(net, ssa, static_cast<OpId>(i), {.full = true}), "\n");
+  };
+  for (size_t i = 0; i < plan.was.size(); ++i) {
+    if (plan.was[i] == kNoOp) {
+      line('+', plan.forward, new_ssa, i);
+      continue;
+    }
+    const size_t old = static_cast<size_t>(plan.was[i]);
+    if (SameOp(*before.symbols, before.ops[old], *plan.forward.symbols, plan.forward.ops[i])) continue;
+    line('-', before, old_ssa, old);
+    line('+', plan.forward, new_ssa, i);
+  }
+  return out;
+}
+
 Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const GradientOptions& options) {
   RepairedPlan plan;
   if (!options.repair && !options.nested) {
-    WEFT_TRY(plan.backward, PlanGradients(net, ops, options));
-    return plan;
+    WEFT_TRY(Backward backward, PlanGradients(net, ops, options));
+    return WithRepairedOps(net, std::move(backward));
   }
   GradientOptions collecting = options;
   collecting.collect_conflicts = options.repair;
   for (int round = 0; round < kMostRounds; ++round) {
     const Net& current = plan.changed ? plan.forward : net;
     WEFT_TRY(plan.backward, PlanGradients(current, ops, collecting));
-    const std::vector<std::pair<OpId, Op>> repaired = plan.backward.repaired_ops;
-    if (!repaired.empty()) {
-      if (!plan.changed) plan.forward = net;
-      plan.changed = true;
-      for (const auto& [index, op] : repaired) {
-        plan.forward.ops[static_cast<size_t>(index)] = op;
-        plan.changes.push_back(StrCat("the nets inside ",
-                                      internal::DescribeOp(plan.forward, static_cast<size_t>(index)),
-                                      " were repaired."));
-      }
-    }
+    TakeRepairedOps(net, plan);
     if (plan.backward.conflicts.empty()) return plan;
-    const Net before = plan.changed ? plan.forward : net;
-    WEFT_TRY(plan.forward, Repairer(before, ops, options.skip).Run(plan.backward.conflicts, plan.changes));
-    plan.changed = true;
+    BeginChange(net, plan);
+    const Net before = plan.forward;
+    WEFT_TRY(plan.forward,
+             Repairer(before, ops, options.skip).Run(plan.backward.conflicts, plan.changes, plan.was));
   }
   GradientOptions plain = options;
   plain.repair = plain.nested = plain.collect_conflicts = false;

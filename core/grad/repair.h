@@ -20,7 +20,15 @@ struct RepairedPlan {
   bool changed = false;
   Net forward;                       // only when `changed`
   std::vector<std::string> changes;  // what was done, a line each, in order
+  std::vector<OpId> was;             // per operator of `forward`: its index in the net, kNoOp for a new copy
 };
+
+/// A plan made without repair, with its net: `changed` when nets inside operators had to be rewritten.
+RepairedPlan WithRepairedOps(const Net& net, Backward backward);
+
+/// What a repair changed in `before`, as a diff: "- 3  Relu(h) -> h", "+ 3  Relu(h_auto_0) -> h", a line for
+/// each operator that is another now, before and after, and for each new one. Empty when nothing changed.
+std::string RepairListing(const Net& before, const RepairedPlan& plan);
 
 /// Plans; with options.repair, repairs first what stands in the way. Errors: as GradientPlanner.
 Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const GradientOptions& options);

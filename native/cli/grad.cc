@@ -108,9 +108,8 @@ Result<RepairedPlan> Plan(const Net& net, const GradientOptions& options) {
   }
   GradientPlanner planner(net, StandardOps(), options);
   RunJob(planner, "planning the backward pass");
-  RepairedPlan plan;
-  WEFT_TRY(plan.backward, planner.Take());
-  return plan;
+  WEFT_TRY(Backward backward, planner.Take());
+  return WithRepairedOps(net, std::move(backward));
 }
 
 std::string GradientText(const Net& net, const Gradient& gradient) {
@@ -162,11 +161,24 @@ std::string Why(const Net& net, const Origin& origin) {
   return "";
 }
 
+// What a repair changed, in words and as a diff.
+void ShowRepair(Stream& out, const Net& before, const RepairedPlan& plan) {
+  for (const std::string& change : plan.changes)
+    out.Write(StrCat("repaired: ", change, "\n"), TextClass::kChanged);
+  const std::string listing = RepairListing(before, plan);
+  for (std::string_view line : StrSplit(listing, '\n')) {
+    if (line.empty()) continue;
+    out.Write(line, line[0] == '-'   ? TextClass::kRemoved
+                    : line[0] == '+' ? TextClass::kAdded
+                                     : TextClass::kPlain);
+    out.Write("\n");
+  }
+  if (plan.changed) out.Write("\n");
+}
+
 // The pass for people: each generated operator beside what it is for, then the gradients.
 void Show(Stream& out, const Net& net, const RepairedPlan& plan) {
   const Backward& backward = plan.backward;
-  for (const std::string& change : plan.changes)
-    out.Write(StrCat("repaired: ", change, "\n"), TextClass::kChanged);
   Net whole = AppendBackward(net, backward);
   const Ssa ssa(whole);
   const size_t first = net.ops.size();
@@ -222,6 +234,7 @@ int Run(Main& main, const Words& words) {
   const std::string json = main.json ? Json(net, plan) : "";
   if (words.output.empty() && !main.json) {
     Stream out(STDOUT_FILENO, main.color);
+    ShowRepair(out, *loaded, plan);
     Show(out, net, plan);
     return out.failed() ? kInputAtFault : kOk;
   }
@@ -240,8 +253,7 @@ int Run(Main& main, const Words& words) {
   }
   if (main.json) return PrintJson(main, json);
   Stream err(STDERR_FILENO, main.color);
-  for (const std::string& change : plan.changes)
-    err.Write(StrCat("repaired: ", change, "\n"), TextClass::kChanged);
+  ShowRepair(err, *loaded, plan);
   return kOk;
 }
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // grad --loss B[=G|=IDX,VAL]... [--skip N] [--mode caffe2] [--mixed dense|sparse] [--wrt B]... [--stop B]...
-// [--frozen B]... [--repair]: the generated operators, what each is there for, and the gradient of each blob.
+// [--frozen B]... [--repair] [--dedup sum|mean] [--separate]: the generated operators, what each is there
+// for, and the gradient of each blob.
 #include <cstdlib>
 
 #include "core/base/str.h"
+#include "core/grad/after.h"
 #include "core/grad/repair.h"
 #include "core/ssa/print.h"
 #include "proto/codec.h"
@@ -40,6 +42,7 @@ std::string OriginText(const Net& net, const Origin& origin) {
     case Origin::kRule:
       return StrCat("gradient of op ", origin.forward);
     case Origin::kAccumulate:
+      if (origin.forward == kNoOp) return StrCat("rows of ", net.Str(origin.blob), " once each");
       return StrCat("adds up ", net.Str(origin.blob), "@", origin.version, ", first read by op ",
                     origin.forward);
   }
@@ -67,10 +70,17 @@ Result<std::string> Grad(Words& words, std::span<const std::string> inputs) {
   options.stop = TakeNames(words, "stop", net);
   options.frozen = TakeNames(words, "frozen", net);
 
-  WEFT_TRY(const RepairedPlan plan, PlanWithRepair(net, StandardOps(), options));
+  const std::string dedup = words.TakeValue("dedup", "");
+  const bool separate = words.TakeFlag("separate");
+
+  WEFT_TRY(RepairedPlan plan, PlanWithRepair(net, StandardOps(), options));
+  const Net& forward = plan.changed ? plan.forward : net;
+  if (!dedup.empty())
+    DedupSlices(forward, plan.backward, dedup == "mean" ? SliceDedup::kMean : SliceDedup::kSum);
+  if (separate) return NetListing(BackwardNet(forward, plan.backward), {.full = true});
   std::string out;
   for (const std::string& change : plan.changes) StrAppend(out, "repair: ", change, "\n");
-  if (plan.changed) StrAppend(out, NetListing(plan.forward, {.ssa = true}), "\n");
+  if (plan.changed) StrAppend(out, RepairListing(net, plan), "\n");
   Net generated(net.symbols);
   generated.ops = plan.backward.ops;
   const Ssa ssa(generated);

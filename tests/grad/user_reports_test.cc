@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/base/str.h"
+#include "core/grad/after.h"
 #include "core/grad/repair.h"
 #include "tests/grad/plan_and_run.h"
 #include "tests/support/compact_net.h"
@@ -135,6 +136,20 @@ TEST(GradientReports, BothOperandsOfAMatMulGetTheirGradient) {
   }
   EXPECT_EQ(GradientOf(net, *backward, "a"), "a_grad");
   EXPECT_EQ(GradientOf(net, *backward, "b"), "b_grad");
+}
+
+TEST(GradientReports, BackwardPassInANetOfItsOwn) {
+  Net net = CompactNet("name f; Tanh(x) -> y; Sqr(y) -> l1; Sigmoid(y) -> l2");
+  const Result<Backward> backward = PlanFor(net, "l1 l2");
+  ASSERT_TRUE(backward) << backward.error().message;
+  const Net separate = BackwardNet(net, *backward);
+  std::vector<std::string> reads;
+  for (Symbol blob : separate.external_inputs) reads.emplace_back(separate.Str(blob));
+  EXPECT_EQ(reads, (std::vector<std::string>{"l1", "l2", "y"}));
+  const std::string gradient = GradientOf(net, *backward, "x");
+  const test::Values joined = RunFor(AppendBackward(net, *backward), {{"x", {0.5f}}}, {gradient});
+  const test::Values made = RunFor(net, {{"x", {0.5f}}}, reads);
+  EXPECT_EQ(RunFor(separate, made, {gradient}), joined);
 }
 
 TEST(GradientReports, GradientOfTheInputImage) {
