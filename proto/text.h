@@ -16,8 +16,9 @@
 namespace weft {
 
 /// The text of an encoded message as protobuf's TextFormat prints it. Bytes that are no such message give the
-/// text of the fields before the fault.
-std::string WireToText(MessageId message, std::string_view wire);
+/// text of the fields before the fault. With `most` above 0 only so many values of a list are printed, and a
+/// comment says how many more there are: for looking at weights.
+std::string WireToText(MessageId message, std::string_view wire, size_t most = 0);
 
 /// The encoded message: fields by number, lists packed where the table says so. Errors begin "line:column: "
 /// and end with the line and a caret.

@@ -84,10 +84,16 @@ std::vector<Entry> Gather(const Message& message, std::string_view wire) {
 
 class Printer {
  public:
-  explicit Printer(std::string& out) : out_(out) {}
+  /// Of a list of numbers the first `most` are printed, then how many more there are; 0: all of them.
+  Printer(std::string& out, size_t most) : out_(out), most_(most) {}
 
   void Print(MessageId id, std::string_view wire) {
-    const Message& message = GetMessage(id);
+    PrintFields(GetMessage(id), wire);
+    EndRun();
+  }
+
+ private:
+  void PrintFields(const Message& message, std::string_view wire) {
     if (InOrder(message, wire, false)) {
       WireCursor cursor(wire);
       WireField f;
@@ -113,15 +119,36 @@ class Printer {
     }
   }
 
- private:
+  // True when one more value of a list of numbers is to be printed. A list may be packed or not.
+  bool Wanted(const Field* field) {
+    if (most_ == 0) return true;
+    if (field != run_of_) {
+      EndRun();
+      if (field == nullptr || !field->repeated || field->kind == Kind::kMessage) return true;
+      run_of_ = field;
+    }
+    return ++run_ <= most_;
+  }
+  void EndRun() {
+    if (run_ > most_) {
+      out_.append(indent_, ' ');
+      StrAppend(out_, "# ... ", run_ - most_, " more ", run_of_->name, "\n");
+    }
+    run_of_ = nullptr;
+    run_ = 0;
+  }
+
   void PrintField(const Field* field, const WireField& f) {
+    const bool packed = field != nullptr && field->kind != Kind::kMessage && field->kind != Kind::kString &&
+                        field->kind != Kind::kBytes && f.type() == WireType::kLength;
+    if (!packed && !Wanted(field)) return;
     if (field == nullptr) {
       PrintUnknown(f, kUnknownNesting);
     } else if (field->kind == Kind::kMessage) {
       Open(field->name);
       Print(field->message, f.bytes);
       Close();
-    } else if (f.type() == WireType::kLength && field->kind != Kind::kString && field->kind != Kind::kBytes) {
+    } else if (packed) {
       PrintPacked(*field, f.bytes);
     } else {
       Begin(field->name);
@@ -144,6 +171,7 @@ class Printer {
         value.value = width == 4 ? ReadFixed32(p) : ReadFixed64(p);
         p += width;
       }
+      if (!Wanted(&field)) continue;
       Begin(field.name);
       PrintValue(field, value);
       out_ += '\n';
@@ -263,14 +291,17 @@ class Printer {
   }
 
   std::string& out_;
+  const size_t most_;
   size_t indent_ = 0;
+  const Field* run_of_ = nullptr;  // the list whose values come one after the other
+  size_t run_ = 0;                 // how many of them so far
 };
 
 }  // namespace
 
-std::string WireToText(MessageId message, std::string_view wire) {
+std::string WireToText(MessageId message, std::string_view wire, size_t most) {
   std::string out;
-  Printer(out).Print(message, wire);
+  Printer(out, most).Print(message, wire);
   return out;
 }
 

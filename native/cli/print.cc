@@ -12,6 +12,7 @@
 #include "native/cli/command.h"
 #include "native/cli/load.h"
 #include "native/io/file.h"
+#include "proto/text.h"
 
 namespace weft::cli {
 
@@ -90,9 +91,7 @@ int Run(Main& main, const Options& options) {
       out.Write("\n");
     }
   } else if (document->nets.empty() && document->plans.empty()) {
-    const Result<std::string> text = Save(*document, Document::kText);
-    if (!text) return main.Fail(text.error(), options.file);
-    out.Write(*text);
+    out.Write(WireToText(document->message, document->wire.view(), print.full ? 0 : 8));
   }
   out.Flush();
   return out.failed() ? kInputAtFault : kOk;

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "core/base/str.h"
@@ -17,6 +18,14 @@
 namespace weft::cli {
 
 namespace {
+
+// Sorted: Caffe2's answer is a set.
+std::vector<std::string> Undefined(const Net& net, const Ssa& ssa) {
+  std::vector<std::string> names;
+  for (Symbol blob : UndefinedBlobs(ssa)) names.emplace_back(net.Str(blob));
+  std::sort(names.begin(), names.end());
+  return names;
+}
 
 std::string SsaJson(const Net& net, const Ssa& ssa) {
   std::string out;
@@ -40,7 +49,7 @@ std::string SsaJson(const Net& net, const Ssa& ssa) {
   const BlobVersions versions = VersionsOf(net, ssa);
   for (const BlobVersion& version : versions.entries()) json.Key(net.Str(version.blob)).Int(version.version);
   json.EndObject().Key("undefined").BeginArray();
-  for (Symbol blob : UndefinedBlobs(ssa)) json.String(net.Str(blob));
+  for (std::string_view blob : Undefined(net, ssa)) json.String(blob);
   json.EndArray().EndObject();
   return out;
 }
@@ -56,8 +65,7 @@ int Run(Main& main, const std::string& file) {
     out.Write(std::to_string(op), TextClass::kIndex);
     out.Write(StrCat("\t", OpSignature(*net, ssa, op), "\n"));
   }
-  std::vector<std::string> undefined;
-  for (Symbol blob : UndefinedBlobs(ssa)) undefined.emplace_back(net->Str(blob));
+  const std::vector<std::string> undefined = Undefined(*net, ssa);
   out.Write(StrCat("read from outside (", undefined.size(), "): ", ListNames(undefined, 20), "\n"));
   out.Flush();
   return out.failed() ? kInputAtFault : kOk;
