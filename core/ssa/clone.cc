@@ -32,9 +32,14 @@ Result<Net> CloneOps(const Net& net, const std::string& name, const BlobMap& map
   return out;
 }
 
-Error NotDefined(const Net& net, Symbol blob) {
-  return Error{ErrorCode::kNotFound, StrCat(net.Str(blob), " is not defined in net ", net.Str(net.name)), -1,
-               std::string(net.Str(blob))};
+Error NotDefined(const Net& net, const Ssa& ssa, Symbol blob) {
+  std::vector<std::string_view> names;
+  for (Symbol other : ssa.blobs()) names.push_back(net.Str(other));
+  const auto near = NearestNames(net.Str(blob), names, 1);
+  return Error{ErrorCode::kNotFound,
+               StrCat(net.Str(blob), " is not defined in net ", net.Str(net.name),
+                      near.empty() ? "" : StrCat("; did you mean ", near[0], "?")),
+               -1, std::string(net.Str(blob))};
 }
 
 // The first op that is needed for the outputs and would also make a given input, or kNoOp.
@@ -88,7 +93,7 @@ Result<PartialClone> ClonePartial(const Net& net, const ClonePartialOptions& opt
   const Ssa ssa(net, {.nested = NestedNets::kReads});
   for (Symbol output : options.outputs) {
     const BlobId blob = ssa.FindBlob(output);
-    if (blob == kNoBlob || !(ssa.written(blob) || ssa.declared_input(blob))) return NotDefined(net, output);
+    if (blob == kNoBlob || !(ssa.written(blob) || ssa.declared_input(blob))) return NotDefined(net, ssa, output);
   }
   std::vector<Symbol> given_names;
   for (const BlobRename& input : options.inputs) given_names.push_back(input.from);

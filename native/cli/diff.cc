@@ -29,7 +29,7 @@ class Teller {
 
   void Show(Stream& out) const {
     for (const ChangedOp& change : diff_.changed) {
-      Op(out, "~", TextClass::kChanged, a_, ssa_a_, change.a);
+      Op(out, "~", TextClass::kChanged, a_, ssa_a_, change.a, change.b);
       for (const std::string& what : Changes(change)) out.Write(StrCat("       ", what, "\n"));
     }
     for (OpId op : diff_.only_a) Op(out, "-", TextClass::kRemoved, a_, ssa_a_, op);
@@ -46,9 +46,9 @@ class Teller {
     const size_t matched = static_cast<size_t>(
         std::count_if(diff_.match_a.begin(), diff_.match_a.end(), [](OpId op) { return op != kNoOp; }));
     if (diff_.same()) {
-      out.Write(StrCat("the same: ", matched, matched == 1 ? " operator" : " operators", " in both\n"));
+      out.Write(StrCat("the same: ", Operators(matched), " in both\n"));
     } else {
-      out.Write(StrCat(matched - diff_.changed.size(), " operators the same, ", diff_.changed.size(),
+      out.Write(StrCat(Operators(matched - diff_.changed.size()), " the same, ", diff_.changed.size(),
                        " changed, ", diff_.only_a.size(), " only in the first, ", diff_.only_b.size(),
                        " only in the second\n"));
     }
@@ -90,9 +90,14 @@ class Teller {
   }
 
  private:
+  static std::string Operators(size_t count) {
+    return StrCat(count, count == 1 ? " operator" : " operators");
+  }
+
   static void Op(Stream& out, std::string_view mark, TextClass text_class, const Net& net, const Ssa& ssa,
-                 OpId op) {
-    out.Write(StrCat(mark, " ", op, "  ", OpListing(net, ssa, op, {}), "\n"), text_class);
+                 OpId op, OpId other = kNoOp) {
+    const std::string there = other == kNoOp || other == op ? "" : StrCat(" (", other, ")");
+    out.Write(StrCat(mark, " ", op, there, "  ", OpListing(net, ssa, op, {}), "\n"), text_class);
   }
 
   void Names(Stream& out, std::string_view mark, TextClass text_class, std::string_view what,
