@@ -1,0 +1,311 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random nets with If, While, overwritten and in-place blobs, shared and sparse reads: planned gradients
+// against central differences of the forward net. A version conflict is a fair answer to the plain plan; then
+// the repaired plan must be right. A failing net is shrunk to a small one. WEFT_RANDOM_NETS: how many (10000
+// in the full run).
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+
+#include "core/base/str.h"
+#include "core/grad/repair.h"
+#include "core/ir/control_builder.h"
+#include "core/kernels/families.h"
+#include "core/ops/op_set.h"
+#include "core/run/interpreter.h"
+#include "proto/codec.h"
+#include "tests/run/arrays.h"
+
+namespace weft::test {
+namespace {
+
+constexpr int64_t kRows = 2, kColumns = 3, kTableRows = 4;
+constexpr int kExternals = 3;
+
+class Generator {
+ public:
+  explicit Generator(uint32_t seed) : random_(seed) {}
+
+  Net Make() {
+    Net net;
+    net.name = net.Intern("r");
+    std::vector<Symbol> blobs;
+    for (int k = 0; k < kExternals; ++k) blobs.push_back(net.Intern(StrCat("x", k)));
+    blobs.push_back(net.Intern("table"));
+    net.external_inputs = blobs;
+    blobs.pop_back();
+    net.external_inputs.push_back(net.Intern("rows"));
+    Block(net, blobs, 3 + Below(6), 2);
+    std::vector<Symbol> sum;
+    for (int k = 0; k < 2; ++k) sum.push_back(Pick(blobs));
+    sum.push_back(blobs.back());
+    Add(net, "Sum", sum, net.Intern("total"));
+    Add(net, "AveragedLoss", {net.Intern("total")}, net.Intern("loss"));
+    return net;
+  }
+
+ private:
+  int Below(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+  Symbol Pick(const std::vector<Symbol>& blobs) {
+    return blobs[static_cast<size_t>(Below(static_cast<int>(blobs.size())))];
+  }
+
+  void Add(Net& net, std::string_view type, const std::vector<Symbol>& inputs, Symbol output,
+           std::vector<Arg> args = {}) {
+    Op& op = net.ops.emplace_back();
+    op.type = net.Intern(type);
+    op.inputs = BlobList(std::span<const Symbol>(inputs));
+    op.outputs = {output};
+    op.args = ArgList(std::move(args));
+  }
+
+  // Appends `count` statements to `net`; new blobs become visible in `blobs`. `depth`: how deep control flow
+  // may nest.
+  void Block(Net& net, std::vector<Symbol>& blobs, int count, int depth) {
+    for (int k = 0; k < count; ++k) {
+      const int kind = Below(10);
+      if (kind == 0 && depth > 0)
+        If(net, blobs, depth);
+      else if (kind == 1 && depth > 0)
+        While(net, blobs, depth);
+      else
+        Statement(net, blobs);
+    }
+  }
+
+  void Statement(Net& net, std::vector<Symbol>& blobs) {
+    static constexpr std::string_view kUnary[] = {"Tanh",     "Sigmoid", "Sin",   "Sqr",
+                                                  "Negative", "Copy",    "Scale", "Cos"};
+    static constexpr std::string_view kBinary[] = {"Add", "Sub", "Mul", "Sum"};
+    const bool unary = Below(2) == 0;
+    const std::string_view type = unary ? kUnary[Below(8)] : kBinary[Below(4)];
+    std::vector<Symbol> inputs = {Pick(blobs)};
+    if (!unary) inputs.push_back(Pick(blobs));
+    // A new blob, an old one overwritten, or the first input in place where the operator allows it.
+    Symbol output;
+    switch (Below(4)) {
+      case 0:
+        output = Pick(blobs);
+        break;
+      case 1:
+        output = inputs[0];
+        break;
+      default:
+        output = net.Intern(StrCat("b", next_++));
+    }
+    const bool in_place_ok = type != "Sin" && type != "Cos" && type != "Copy";
+    for (size_t k = 0; k < inputs.size(); ++k)
+      if (output == inputs[k] && (!in_place_ok || k > 0)) output = net.Intern(StrCat("b", next_++));
+    std::vector<Arg> args;
+    if (type == "Scale") args.push_back(MakeArg(net.Intern("scale"), 0.6f));
+    if (Below(12) == 0) {
+      Add(net, "Gather", {net.Intern("table"), net.Intern("rows")}, output);
+    } else {
+      Add(net, type, inputs, output, std::move(args));
+    }
+    if (std::find(blobs.begin(), blobs.end(), output) == blobs.end()) blobs.push_back(output);
+  }
+
+  // A branch or body sees the blobs around it; what it makes anew stays inside.
+  Net Body(const Net& net, const std::vector<Symbol>& blobs, int depth) {
+    Net body(net.symbols);
+    body.name = net.symbols->Intern(StrCat("body", next_++));
+    std::vector<Symbol> inside = blobs;
+    Block(body, inside, 1 + Below(3), depth - 1);
+    return body;
+  }
+
+  void If(Net& net, const std::vector<Symbol>& blobs, int depth) {
+    const Symbol cond = net.Intern(StrCat("c", next_++));
+    Add(net, "ConstantFill", {}, cond,
+        {MakeArg(net.Intern("dtype"), int64_t{5}), MakeArg(net.Intern("value"), int64_t{Below(2)}),
+         MakeArg(net.Intern("shape"), std::vector<int64_t>{1})});
+    const Net then_body = Body(net, blobs, depth), else_body = Body(net, blobs, depth);
+    ASSERT_TRUE(AppendIf(net, cond, then_body, Below(3) ? &else_body : nullptr));
+  }
+
+  void While(Net& net, const std::vector<Symbol>& blobs, int depth) {
+    const Symbol i = net.Intern(StrCat("i", next_++)), one = net.Intern("one_" + std::to_string(next_)),
+                 limit = net.Intern(StrCat("n", next_)), cond = net.Intern(StrCat("go", next_++));
+    const auto fill = [&](Symbol blob, int64_t value) {
+      Add(net, "ConstantFill", {}, blob,
+          {MakeArg(net.Intern("dtype"), int64_t{10}), MakeArg(net.Intern("value"), value),
+           MakeArg(net.Intern("shape"), std::vector<int64_t>{1})});
+    };
+    fill(i, 0);
+    fill(one, 1);
+    fill(limit, Below(4));
+    Net condition(net.symbols);
+    condition.name = net.Intern("condition");
+    Add(condition, "Add", {i, one}, i);
+    Add(condition, "LE", {i, limit}, cond);
+    const Net body = Body(net, blobs, depth);
+    ASSERT_TRUE(AppendWhile(net, cond, condition, body));
+  }
+
+  std::mt19937 random_;
+  int next_ = 0;
+};
+
+struct Feeds {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+};
+
+Feeds MakeFeeds(uint32_t seed) {
+  std::mt19937 random(seed);
+  Feeds feeds;
+  const auto floats = [&](const std::string& name, int64_t rows) {
+    std::vector<float> values(static_cast<size_t>(rows * kColumns));
+    for (float& v : values) v = static_cast<float>(random() % 2000) / 1000.0f - 1.0f;
+    const int64_t dims[] = {rows, kColumns};
+    feeds.tensors.push_back({name, Tensor::Of<float>(dims, values)});
+  };
+  for (int k = 0; k < kExternals; ++k) floats(StrCat("x", k), kRows);
+  floats("table", kTableRows);
+  const int64_t dims[] = {kRows};
+  const int32_t rows[] = {static_cast<int32_t>(random() % kTableRows),
+                          static_cast<int32_t>(random() % kTableRows)};
+  feeds.tensors.push_back({"rows", Tensor::Of<int32_t>(dims, rows)});
+  return feeds;
+}
+
+// Runs the net; false when it can't run.
+bool Run(const Net& net, const Feeds& feeds, Workspace& workspace) {
+  for (const auto& [name, tensor] : feeds.tensors) workspace.Feed(name, tensor.Clone());
+  const Result<PreparedNet*> prepared = workspace.CreateNet(std::make_shared<const Net>(net));
+  return prepared && (*prepared)->Run();
+}
+
+struct Runner {
+  RunContext context;
+  Workspace workspace;
+  Runner() : workspace(context) {
+    context.kernels = &ReferenceKernels();
+    context.op_limit = 100000;
+  }
+};
+
+bool LossOf(const Net& net, const Feeds& feeds, double* loss) {
+  Runner runner;
+  if (!Run(net, feeds, runner.workspace)) return false;
+  const Tensor* tensor = runner.workspace.FindTensor("loss");
+  if (!tensor || tensor->numel() != 1) return false;
+  *loss = NumberAt(*tensor, 0);
+  return std::isfinite(*loss);
+}
+
+enum class Outcome { kRight, kRepaired, kSkipped, kWrong };
+
+// Compares the planned gradients of every fed float blob with central differences.
+Outcome Check(const Net& net, const Feeds& feeds, std::string* why) {
+  double loss = 0;
+  if (!LossOf(net, feeds, &loss) || std::fabs(loss) > 50) return Outcome::kSkipped;
+  GradientOptions options;
+  options.losses.push_back({net.symbols->Intern("loss"), {}});
+  Result<RepairedPlan> plan = PlanWithRepair(net, StandardOps(), options);
+  bool repaired = false;
+  if (!plan && plan.error().code == ErrorCode::kVersionConflict) {
+    options.repair = repaired = true;
+    plan = PlanWithRepair(net, StandardOps(), options);
+  }
+  if (!plan) {
+    *why = StrCat("no plan: ", plan.error().message);
+    return Outcome::kWrong;
+  }
+  const Net train = AppendBackward(plan->changed ? plan->forward : net, plan->backward);
+  Runner runner;
+  for (const auto& [name, tensor] : feeds.tensors) runner.workspace.Feed(name, tensor.Clone());
+  const Result<PreparedNet*> prepared = runner.workspace.CreateNet(std::make_shared<const Net>(train));
+  const Result<void> ran = prepared ? (*prepared)->Run() : Result<void>(prepared.error());
+  if (!ran) {
+    *why = StrCat("the planned net does not run: ", ran.error().message);
+    return Outcome::kWrong;
+  }
+  for (const auto& [name, tensor] : feeds.tensors) {
+    if (tensor.type() != DataType::kFloat) continue;
+    std::vector<double> planned(static_cast<size_t>(tensor.numel()), 0);
+    for (const BlobGradient& g : plan->backward.gradients) {
+      if (net.Str(g.blob) != name || g.version != 0) continue;
+      const Tensor* values =
+          runner.workspace.FindTensor(net.Str(g.gradient.is_dense() ? g.gradient.dense : g.gradient.values));
+      const Tensor* rows =
+          g.gradient.is_dense() ? nullptr : runner.workspace.FindTensor(net.Str(g.gradient.indices));
+      if (!values || (g.gradient.is_dense() ? values->numel() != tensor.numel() : !rows)) {
+        *why = StrCat("the gradient of ", name, " is missing or misshapen");
+        return Outcome::kWrong;
+      }
+      for (int64_t i = 0; i < values->numel(); ++i) {
+        const int64_t at =
+            rows ? static_cast<int64_t>(NumberAt(*rows, i / kColumns)) * kColumns + i % kColumns : i;
+        planned[static_cast<size_t>(at)] += NumberAt(*values, i);
+      }
+    }
+    for (int64_t i = 0; i < tensor.numel(); ++i) {
+      Feeds moved = feeds;
+      double side[2];
+      constexpr float kStep = 1e-2f;
+      for (int s = 0; s < 2; ++s) {
+        for (auto& [other, t] : moved.tensors)
+          if (other == name) {
+            t = tensor.Clone();
+            t.mutable_data<float>()[i] += s ? kStep : -kStep;
+          }
+        if (!LossOf(net, moved, &side[s])) return Outcome::kSkipped;
+      }
+      const double numeric = (side[1] - side[0]) / (2.0 * static_cast<double>(kStep));
+      const double got = planned[static_cast<size_t>(i)];
+      if (!(std::fabs(got - numeric) <= 4e-3 + 2e-2 * std::fabs(numeric) + 2e-3 * std::fabs(loss))) {
+        *why = StrCat("the gradient of ", name, "[", i, "] is ", got, ", central differences say ", numeric);
+        return Outcome::kWrong;
+      }
+    }
+  }
+  return repaired ? Outcome::kRepaired : Outcome::kRight;
+}
+
+// Leaves out operators, at the top and in nested nets, as long as the net stays wrong.
+Net Shrink(Net net, const Feeds& feeds) {
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (size_t i = 0; i < net.ops.size(); ++i) {
+      Net fewer = net;
+      fewer.ops.erase(fewer.ops.begin() + static_cast<std::ptrdiff_t>(i));
+      std::string why;
+      if (Check(fewer, feeds, &why) != Outcome::kWrong) continue;
+      net = std::move(fewer);
+      smaller = true;
+      break;
+    }
+  }
+  return net;
+}
+
+TEST(RandomNets, PlannedGradientsEqualCentralDifferences) {
+  const char* wanted = std::getenv("WEFT_RANDOM_NETS");
+  const int count = wanted ? std::atoi(wanted) : 1000;
+  const char* start = std::getenv("WEFT_RANDOM_SEED");
+  int outcomes[4] = {};
+  for (int k = 0; k < count; ++k) {
+    const uint32_t seed = static_cast<uint32_t>(k) + (start ? static_cast<uint32_t>(std::atoi(start)) : 0);
+    const Net net = Generator(seed).Make();
+    const Feeds feeds = MakeFeeds(seed + 1000003);
+    std::string why;
+    const Outcome outcome = Check(net, feeds, &why);
+    ++outcomes[static_cast<int>(outcome)];
+    if (outcome != Outcome::kWrong) continue;
+    if (outcomes[static_cast<int>(Outcome::kWrong)] > 3) continue;
+    const Net small = Shrink(net, feeds);
+    Check(small, feeds, &why);
+    ADD_FAILURE() << "seed " << seed << ": " << why << "\n" << NetToText(small);
+  }
+  std::cout << count << " nets: " << outcomes[0] << " right, " << outcomes[1] << " right after repair, "
+            << outcomes[2] << " without a finite loss, " << outcomes[3] << " wrong\n";
+  EXPECT_EQ(outcomes[3], 0);
+}
+
+}  // namespace
+}  // namespace weft::test
