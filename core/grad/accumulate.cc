@@ -49,14 +49,19 @@ Result<void> Planner::AddUp(OpId i, ValueId id) {
   const auto is_sparse = [&](uint32_t c) { return contributions_[c].sparse(); };
   const size_t sparse = static_cast<size_t>(std::count_if(group_.begin(), group_.end(), is_sparse));
   if (sparse != 0 && sparse != group_.size()) {
-    if (options_.mixed == MixedGradients::kError)
+    // Do, If and While make dense what is sparse inside them; that is no mix of the user's making.
+    const bool by_control = std::all_of(group_.begin(), group_.end(), [&](uint32_t c) {
+      return contributions_[c].sparse() ||
+             (contributions_[c].op != kNoOp && IsMadeByControl(contributions_[c].op));
+    });
+    if (options_.mixed == MixedGradients::kError && !by_control)
       return fail(
           ErrorCode::kMixedGradients,
           StrCat("Automatic aggregation of a mix of sparse and dense gradients is not supported yet. ",
                  sparse, " of its ", group_.size(), " contributions ", sparse == 1 ? "is" : "are",
                  " sparse:\n", DescribeGroup(), "Remedy: let them be summed as dense (--mixed dense) or as ",
                  "sparse gradients (--mixed sparse)."));
-    Unmix(i, id);
+    Unmix(i, id, by_control || options_.mixed == MixedGradients::kDense);
   }
   if (group_.size() < 2) return {};
   const Contribution* first = nullptr;
@@ -71,6 +76,11 @@ Result<void> Planner::AddUp(OpId i, ValueId id) {
     if (!first) first = &contributions_[c];
   }
   return is_sparse(group_[0]) ? AddUpSparse(i, id) : AddUpDense(i, id);
+}
+
+bool Planner::IsMadeByControl(int32_t op) {
+  const OpDef* def = lookup_(program_.ops[static_cast<size_t>(op)].type);
+  return !Keeps(kFaultControlFlow) && def && IsControlFlow(*def);
 }
 
 const DevicePtr& Planner::DeviceOf(const Contribution& c) const {
@@ -295,8 +305,7 @@ DevicePtr Planner::AccumulationDevice() {
 }
 
 // Brings all contributions of the group to one kind.
-void Planner::Unmix(OpId i, ValueId id) {
-  const bool to_dense = options_.mixed == MixedGradients::kDense;
+void Planner::Unmix(OpId i, ValueId id, bool to_dense) {
   int made = 0;
   for (uint32_t& c : group_) {
     if (contributions_[c].sparse() != to_dense) continue;

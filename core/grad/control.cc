@@ -421,7 +421,10 @@ class ControlGradient {
       if (!net) continue;
       Names reserved;
       for (const auto& [blob, gradient] : seeds) reserved.push_back(gradient);
-      if (!caffe2()) reserved.insert(reserved.end(), op_.inputs.begin(), op_.inputs.end());
+      if (!caffe2()) {
+        reserved.insert(reserved.end(), op_.inputs.begin(), op_.inputs.end());
+        reserved.insert(reserved.end(), op_.outputs.begin(), op_.outputs.end());
+      }
       WEFT_TRY(branch.plan, PlanSubnet(net, arg, seeds, reserved));
       if (branch.plan.repaired_forward) ReplaceNet(op_, arg, branch.plan.repaired_forward);
     }

@@ -106,7 +106,8 @@ class Planner {
   Result<void> AddUp(OpId i, ValueId id);
   Result<void> AddUpDense(OpId i, ValueId id);
   Result<void> AddUpSparse(OpId i, ValueId id);
-  void Unmix(OpId i, ValueId id);
+  void Unmix(OpId i, ValueId id, bool to_dense);
+  bool IsMadeByControl(int32_t op);
   Slot EmitDensify(OpId i, ValueId id, const Slot& sparse, int k);
   Slot EmitSparsify(OpId i, ValueId id, const Slot& dense, int k);
   DefId EmitPlain(OpId i, ValueId id, std::string_view type, const BlobList& inputs,

@@ -19,15 +19,21 @@ namespace {
 
 // Each round keeps every version that the round before found overwritten; rewritten nets rarely need a second
 // one.
-constexpr int kMostRounds = 8;
+constexpr int kMostRounds = 64;
 
 class Repairer {
  public:
-  Repairer(const Net& net, const OpSet& ops, size_t skip)
-      : net_(net), lookup_(ops, *net.symbols), skip_(skip) {
+  Repairer(const Net& net, const OpSet& ops, const GradientOptions& options)
+      : net_(net), lookup_(ops, *net.symbols), skip_(options.skip), keep_(net.external_outputs) {
+    for (const Loss& loss : options.losses) keep_.push_back(loss.blob);
+    if (options.reserved) {  // a nested net: names of the net around are not ours to change
+      for (const Op& op : net.ops)
+        for (Symbol s : op.outputs)
+          if (options.reserved(s)) keep_.push_back(s);
+    }
     Net tail(net.symbols);
     tail.external_inputs = net.external_inputs;
-    tail.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(skip), net.ops.end());
+    tail.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(skip_), net.ops.end());
     ssa_.emplace(tail);
   }
 
@@ -55,8 +61,10 @@ class Repairer {
       }
       const size_t reader = static_cast<size_t>(conflict.reader);
       if (conflict.is_output) {
-        if (!CanWriteElsewhere(reader, v.output))
-          return internal::VersionConflictError(net_, *ssa_, skip_, conflict);
+        if (!CanWriteElsewhere(reader, v.output)) {
+          WEFT_TRY_VOID(RenameLater(out, conflict, blob, before, changes));
+          continue;
+        }
         const Symbol name = renamed[value] = FreshName(blob);
         out.ops[reader].outputs[v.output] = name;
         after[reader].push_back(CopyOp(out, reader, name, blob));
@@ -64,8 +72,10 @@ class Repairer {
                                  ", and a Copy makes ", net_.Str(blob), " of it."));
         continue;
       }
-      if (!CanReadElsewhere(reader, blob))
-        return internal::VersionConflictError(net_, *ssa_, skip_, conflict);
+      if (!CanReadElsewhere(reader, blob)) {
+        WEFT_TRY_VOID(RenameLater(out, conflict, blob, before, changes));
+        continue;
+      }
       Symbol& name = copied[value];
       if (!name) {
         name = FreshName(blob);
@@ -165,6 +175,35 @@ class Repairer {
     op = internal::RenameInSubnets(net_, op, [&](Symbol s) { return s == blob ? name : s; });
   }
 
+  // The last resort: everything from the overwriting operator on works on another blob. Not when the blob's
+  // name is the net's business: an external output or a loss. Other conflicts of the blob wait for the next
+  // round.
+  Result<void> RenameLater(Net& out, const VersionConflict& conflict, Symbol blob,
+                           std::map<size_t, std::vector<Op>>& before, std::vector<std::string>& changes) {
+    if (std::find(later_.begin(), later_.end(), blob) != later_.end()) return {};
+    if (std::find(keep_.begin(), keep_.end(), blob) != keep_.end() || conflict.overwriter == conflict.reader)
+      return internal::VersionConflictError(net_, *ssa_, skip_, conflict);
+    later_.push_back(blob);
+    const size_t from = static_cast<size_t>(conflict.overwriter);
+    const Symbol name = FreshName(blob);
+    const BlobList& reads = net_.ops[from].inputs;
+    if (std::find(reads.begin(), reads.end(), blob) != reads.end())
+      before[from].push_back(CopyOp(out, from, blob, name));
+    for (size_t i = from; i < out.ops.size(); ++i) {
+      Op& op = out.ops[i];
+      for (Symbol& s : op.inputs)
+        if (s == blob) s = name;
+      for (Symbol& s : op.outputs)
+        if (s == blob) s = name;
+      for (Symbol& s : op.control_inputs)
+        if (s == blob) s = name;
+      op = internal::RenameInSubnets(net_, op, [&](Symbol s) { return s == blob ? name : s; });
+    }
+    changes.push_back(StrCat("from op ", from, " on, ", net_.Str(blob), " is ", net_.Str(name), ", so that ",
+                             ValueName(net_, *ssa_, conflict.needed), " survives."));
+    return {};
+  }
+
   Op CopyOp(Net& out, size_t beside, Symbol from, Symbol to) {
     Op copy;
     copy.type = out.Intern("Copy");
@@ -180,6 +219,8 @@ class Repairer {
   const size_t skip_;
   std::optional<Ssa> ssa_;
   std::vector<Symbol> fresh_;
+  std::vector<Symbol> keep_;   // names that must hold the last version at the end
+  std::vector<Symbol> later_;  // blobs that RenameLater dealt with
 };
 
 }  // namespace
@@ -251,7 +292,7 @@ Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const Grad
     BeginChange(net, plan);
     const Net before = plan.forward;
     WEFT_TRY(plan.forward,
-             Repairer(before, ops, options.skip).Run(plan.backward.conflicts, plan.changes, plan.was));
+             Repairer(before, ops, options).Run(plan.backward.conflicts, plan.changes, plan.was));
   }
   GradientOptions plain = options;
   plain.repair = plain.nested = plain.collect_conflicts = false;

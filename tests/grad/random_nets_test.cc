@@ -125,7 +125,7 @@ class Generator {
         {MakeArg(net.Intern("dtype"), int64_t{5}), MakeArg(net.Intern("value"), int64_t{Below(2)}),
          MakeArg(net.Intern("shape"), std::vector<int64_t>{1})});
     const Net then_body = Body(net, blobs, depth), else_body = Body(net, blobs, depth);
-    ASSERT_TRUE(AppendIf(net, cond, then_body, Below(3) ? &else_body : nullptr));
+    ASSERT_TRUE(AppendIf(net, cond, then_body, Below(3) ? &else_body : nullptr, blobs));
   }
 
   void While(Net& net, const std::vector<Symbol>& blobs, int depth) {
@@ -144,7 +144,7 @@ class Generator {
     Add(condition, "Add", {i, one}, i);
     Add(condition, "LE", {i, limit}, cond);
     const Net body = Body(net, blobs, depth);
-    ASSERT_TRUE(AppendWhile(net, cond, condition, body));
+    ASSERT_TRUE(AppendWhile(net, cond, condition, body, blobs));
   }
 
   std::mt19937 random_;
