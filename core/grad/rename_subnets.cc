@@ -14,6 +14,8 @@ Op RenameInSubnets(const Net& net, const Op& op, const std::function<Symbol(Symb
   for (Arg& arg : args) {
     if (!(arg.has & Arg::kHasN) || net.Str(op.type) == "Do") continue;
     Net renamed = *arg.Load()->n;
+    for (Symbol& name : renamed.external_inputs) name = rename(name);
+    for (Symbol& name : renamed.external_outputs) name = rename(name);
     for (Op& inner : renamed.ops) {
       for (Symbol& name : inner.inputs) name = rename(name);
       for (Symbol& name : inner.outputs) name = rename(name);
