@@ -280,7 +280,11 @@ class ControlGradient {
       inner_seeds.push_back({inner, inner_name(inner, "")});
       seed_of.push_back({inner_seeds.back().second, gradient});
     }
-    WEFT_TRY(SubnetGradient plan, PlanSubnet(parts.net, "net", inner_seeds, parts.inner));
+    // What is bound exists before the net runs.
+    Net inner_net = *parts.net;
+    if (!caffe2()) inner_net.external_inputs = parts.inner;
+    WEFT_TRY(SubnetGradient plan,
+             PlanSubnet(std::make_shared<const Net>(std::move(inner_net)), "net", inner_seeds, parts.inner));
     if (plan.repaired_forward) parts.net = plan.repaired_forward;
 
     DoGradient out;

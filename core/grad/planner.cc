@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/str.h"
+#include "core/grad/complete.h"
 #include "core/grad/control.h"
 #include "core/grad/element_type.h"
 #include "core/grad/messages.h"
@@ -14,14 +15,17 @@ namespace weft::internal {
 
 namespace {
 
-Net Tail(const Net& net, size_t skip) {
-  Net tail(net.symbols);
-  if (skip > 0) {
-    tail.external_inputs = net.external_inputs;
-    tail.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(std::min(skip, net.ops.size())),
-                    net.ops.end());
-  }
-  return tail;
+// The operators that are differentiated, when they are not just those of the net: without the skipped ones,
+// with control-flow inputs completed.
+std::optional<Net> Differentiated(const Net& net, const OpSet& ops, const GradientOptions& options) {
+  const size_t skip = std::min(options.skip, net.ops.size());
+  const bool complete = !(options.faults & kFaultControlFlow) && HoldsControlFlow(net, ops, skip);
+  if (skip == 0 && !complete) return std::nullopt;
+  Net out(net.symbols);
+  out.external_inputs = net.external_inputs;
+  out.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(skip), net.ops.end());
+  if (complete) CompleteControlInputs(out, ops);
+  return out;
 }
 
 // "1 2" holds 2. One digit each.
@@ -39,10 +43,10 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
     : net_(net),
       ops_(ops),
       options_(std::move(options)),
-      tail_(Tail(net, options_.skip)),
-      ssa_(options_.skip == 0 ? net : tail_),
+      own_(Differentiated(net, ops, options_)),
+      ssa_(own_ ? *own_ : net),
       lookup_(ops, *net.symbols),
-      context_(tail_, [this](Symbol blob) { return GradName(blob); }),
+      context_(names_, [this](Symbol blob) { return GradName(blob); }),
       next_(static_cast<OpId>(ssa_.num_ops())),
       grad_names_(ssa_.blobs().size()) {
   context_.set_caffe2_mode(Keeps(kFaultRules));

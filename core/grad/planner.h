@@ -56,7 +56,9 @@ class Planner {
 
  private:
   bool Keeps(GradientFault fault) const { return (options_.faults & fault) != 0; }
-  const Op& forward(OpId i) const { return net_.ops[options_.skip + static_cast<size_t>(i)]; }
+  const Op& forward(OpId i) const {
+    return own_ ? own_->ops[static_cast<size_t>(i)] : net_.ops[static_cast<size_t>(i)];
+  }
   OpId NetIndex(OpId i) const { return i + static_cast<OpId>(options_.skip); }
   std::string Name(Symbol symbol) const { return std::string(net_.Str(symbol)); }
   Symbol Intern(std::string_view text) { return net_.symbols->Intern(text); }
@@ -133,7 +135,9 @@ class Planner {
   const Net& net_;
   const OpSet& ops_;
   const GradientOptions options_;
-  Net tail_;  // the operators from `skip` on; without a skip, an empty net that only lends its symbol table
+  const std::optional<Net>
+      own_;                  // the operators that are differentiated, when they are not just those of net_
+  Net names_{net_.symbols};  // an empty net that lends its symbol table
   const Ssa ssa_;
   OpLookup lookup_;
   GradientContext context_;
