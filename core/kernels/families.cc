@@ -6,10 +6,12 @@ namespace weft {
 
 const KernelSet& ReferenceKernels() {
   static const KernelSet set = [] {
-    const KernelFamily families[] = {ActivationKernels(), ArithmeticKernels(),  ArithmeticSumKernels(),
-                                     ControlKernels(),    ElementwiseKernels(), FillKernels(),
-                                     IndexKernels(),      LinearKernels(),      LossKernels(),
-                                     MemoryKernels()};
+    const KernelFamily families[] = {
+        ActivationKernels(), ArithmeticKernels(),  ArithmeticSumKernels(), ControlKernels(),
+        ConvKernels(),       ElementwiseKernels(), FillKernels(),          IndexKernels(),
+        LinearKernels(),     LossKernels(),        LossDistanceKernels(),  MemoryKernels(),
+        NormKernels(),       NormRowsKernels(),    OptimizerKernels(),     OptimizerLrKernels(),
+        PoolKernels(),       ReduceKernels(),      ReduceEndsKernels(),    ShapeKernels()};
     return KernelSet(families);
   }();
   return set;

@@ -13,11 +13,21 @@ KernelFamily ActivationKernels();
 KernelFamily ArithmeticKernels();
 KernelFamily ArithmeticSumKernels();
 KernelFamily ControlKernels();
+KernelFamily ConvKernels();
 KernelFamily ElementwiseKernels();
 KernelFamily FillKernels();
 KernelFamily IndexKernels();
 KernelFamily LinearKernels();
 KernelFamily LossKernels();
+KernelFamily LossDistanceKernels();
 KernelFamily MemoryKernels();
+KernelFamily NormKernels();
+KernelFamily NormRowsKernels();
+KernelFamily OptimizerKernels();
+KernelFamily OptimizerLrKernels();
+KernelFamily PoolKernels();
+KernelFamily ReduceKernels();
+KernelFamily ReduceEndsKernels();
+KernelFamily ShapeKernels();
 
 }  // namespace weft

@@ -23,20 +23,32 @@ struct Matrix {
   }
 };
 
-/// out[i, j] = start(i, j) + sum over k, in order, of a[i, k] * b[k, j], in double.
-/// REQUIRES: a.columns == b.rows; `out` has a.rows * b.columns elements and overlaps neither.
-template <typename T, typename Start>
-void MatrixProduct(const Matrix<T>& a, const Matrix<T>& b, T* out, Start start) {
+/// For every i, j: store(i, j, start(i, j) + sum over k, in order, of a[i, k] * b[k, j]), in double.
+/// REQUIRES: a.columns == b.rows.
+template <typename T, typename Start, typename Store>
+void MatrixProductTo(const Matrix<T>& a, const Matrix<T>& b, Start start, Store store) {
   std::vector<double> row(b.columns);
   for (int64_t i = 0; i < a.rows; ++i) {
     for (int64_t j = 0; j < b.columns; ++j) row[j] = start(i, j);
     for (int64_t k = 0; k < a.columns; ++k) {
       const double x = a.data[i * a.row_step + k * a.column_step];
       const T* from = b.data + k * b.row_step;
-      for (int64_t j = 0; j < b.columns; ++j) row[j] += x * from[j * b.column_step];
+      if (b.column_step == 1) {
+        for (int64_t j = 0; j < b.columns; ++j) row[j] += x * from[j];
+      } else {
+        for (int64_t j = 0; j < b.columns; ++j) row[j] += x * from[j * b.column_step];
+      }
     }
-    for (int64_t j = 0; j < b.columns; ++j) out[i * b.columns + j] = static_cast<T>(row[j]);
+    for (int64_t j = 0; j < b.columns; ++j) store(i, j, row[j]);
   }
+}
+
+/// The same into rows after rows at `out`, which overlaps neither.
+template <typename T, typename Start>
+void MatrixProduct(const Matrix<T>& a, const Matrix<T>& b, T* out, Start start) {
+  MatrixProductTo(a, b, start, [&](int64_t i, int64_t j, double value) {
+    out[i * b.columns + j] = static_cast<T>(value);
+  });
 }
 
 }  // namespace weft::kernels

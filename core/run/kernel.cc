@@ -145,7 +145,7 @@ Result<void> KernelContext::BeforeRun() {
     if (!(row_->flags & kInPlace)) {
       for (Blob* output : outputs_) {
         const Tensor* out = output->Get<Tensor>();
-        if (!out || (out != tensor && !out->SharesBuffer(*tensor))) continue;
+        if (!out || (out != tensor && !out->Overlaps(*tensor))) continue;
         copies_.push_back(tensor->Clone());
         tensor = &copies_.back();
         break;

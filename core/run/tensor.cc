@@ -128,4 +128,15 @@ Tensor Tensor::Clone() const {
   return out;
 }
 
+bool Tensor::Overlaps(const Tensor& other) const {
+  if (!SharesBuffer(other)) return false;
+  const auto bytes = [](const Tensor& t) {
+    const size_t size = t.type_ == DataType::kString ? sizeof(std::string) : DataTypeSize(t.type_);
+    return static_cast<size_t>(t.capacity_) * size;
+  };
+  const char* a = static_cast<const char*>(data_);
+  const char* b = static_cast<const char*>(other.data_);
+  return a < b + bytes(other) && b < a + bytes(*this);
+}
+
 }  // namespace weft

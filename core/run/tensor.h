@@ -90,6 +90,8 @@ class Tensor {
   Tensor Clone() const;
   /// True when both write to the same buffer.
   bool SharesBuffer(const Tensor& other) const { return buffer_ && buffer_ == other.buffer_; }
+  /// True when a write to what one can hold may be seen in the other.
+  bool Overlaps(const Tensor& other) const;
 
  private:
   DataType type_ = DataType::kUndefined;
