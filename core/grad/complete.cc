@@ -46,6 +46,16 @@ bool HoldsControlFlow(const Net& net, const OpSet& ops, size_t first) {
   return false;
 }
 
+Op CompleteLoopBody(const Net& net, const Op& body) {
+  Op out = body;
+  std::vector<Symbol> more;
+  for (Symbol output : body.outputs)
+    if (!Holds(body.inputs, output)) more.push_back(output);
+  if (!more.empty() && !body.inputs.empty() && body.inputs.back() == body.outputs.back())
+    AddInputs(net, out, more);
+  return out;
+}
+
 void CompleteControlInputs(Net& net, const OpSet& ops) {
   OpLookup lookup(ops, *net.symbols);
   SymbolMap<uint8_t> depends(*net.symbols, net.ops.size() * 2);  // blobs that hold more than a constant

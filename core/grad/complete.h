@@ -18,4 +18,8 @@ bool HoldsControlFlow(const Net& net, const OpSet& ops, size_t first);
 /// and that may depend on something.
 void CompleteControlInputs(Net& net, const OpSet& ops);
 
+/// The Do of a loop body with every blob that it writes among its inputs: from the second iteration on each
+/// has a value.
+Op CompleteLoopBody(const Net& net, const Op& body);
+
 }  // namespace weft::internal

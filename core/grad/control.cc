@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/str.h"
+#include "core/grad/complete.h"
 #include "core/grad/repair.h"
 
 namespace weft::internal {
@@ -429,7 +430,14 @@ class ControlGradient {
         reserved.insert(reserved.end(), op_.inputs.begin(), op_.inputs.end());
         reserved.insert(reserved.end(), op_.outputs.begin(), op_.outputs.end());
       }
-      WEFT_TRY(branch.plan, PlanSubnet(net, arg, seeds, reserved));
+      Net visible = *net;  // a branch sees the blobs around it
+      if (!caffe2()) {
+        visible.external_inputs.assign(op_.inputs.begin(), op_.inputs.end());
+        for (Symbol output : op_.outputs)
+          if (!Has(op_.inputs, output)) visible.external_inputs.push_back(output);
+      }
+      WEFT_TRY(branch.plan,
+               PlanSubnet(std::make_shared<const Net>(std::move(visible)), arg, seeds, reserved));
       if (branch.plan.repaired_forward) ReplaceNet(op_, arg, branch.plan.repaired_forward);
     }
     const bool has_else = branches[1].forward != nullptr;
@@ -579,7 +587,8 @@ class ControlGradient {
   Result<void> While() {
     WEFT_TRY(const NamePairs seeds, Seeds("While"));
     NetPtr loop_net;
-    WEFT_TRY(const Op body, LoopBody(loop_net));
+    WEFT_TRY(const Op listed, LoopBody(loop_net));
+    const Op body = CompleteLoopBody(context_.net(), listed);
     WEFT_TRY(DoParts parts, TakeApart(body));
     const NetPtr before = parts.net;
 
@@ -608,7 +617,7 @@ class ControlGradient {
     }
     if (parts.net != before) {
       Net repaired = *loop_net;
-      repaired.ops[0].args = WithArg(body.args, MakeArg(Name("net"), parts.net));
+      repaired.ops[0].args = WithArg(listed.args, MakeArg(Name("net"), parts.net));
       ReplaceNet(op_, "loop_net", std::make_shared<const Net>(std::move(repaired)));
     }
 

@@ -23,14 +23,8 @@ constexpr int kMostRounds = 64;
 
 class Repairer {
  public:
-  Repairer(const Net& net, const OpSet& ops, const GradientOptions& options)
-      : net_(net), lookup_(ops, *net.symbols), skip_(options.skip), keep_(net.external_outputs) {
-    for (const Loss& loss : options.losses) keep_.push_back(loss.blob);
-    if (options.reserved) {  // a nested net: names of the net around are not ours to change
-      for (const Op& op : net.ops)
-        for (Symbol s : op.outputs)
-          if (options.reserved(s)) keep_.push_back(s);
-    }
+  Repairer(const Net& net, const OpSet& ops, size_t skip)
+      : net_(net), lookup_(ops, *net.symbols), skip_(skip) {
     Net tail(net.symbols);
     tail.external_inputs = net.external_inputs;
     tail.ops.assign(net.ops.begin() + static_cast<std::ptrdiff_t>(skip_), net.ops.end());
@@ -50,8 +44,9 @@ class Repairer {
       const ValueId value = conflict.needed;
       const Value& v = ssa_->values()[value];
       const Symbol blob = ssa_->blobs()[v.blob];
-      if (renamed.contains(value)) continue;
+      if (renamed.contains(value) || Holds(moved_, blob)) continue;
       if (v.def != kNoOp && CanRename(value)) {
+        touched_.push_back(blob);
         const Symbol name = renamed[value] = FreshName(blob);
         RenameValue(out, value, name);
         changes.push_back(StrCat(ValueName(net_, *ssa_, value), " is now ", net_.Str(name), ": ",
@@ -62,9 +57,10 @@ class Repairer {
       const size_t reader = static_cast<size_t>(conflict.reader);
       if (conflict.is_output) {
         if (!CanWriteElsewhere(reader, v.output)) {
-          WEFT_TRY_VOID(RenameLater(out, conflict, blob, before, changes));
+          RenameEarlier(out, conflict, blob, before, changes);
           continue;
         }
+        touched_.push_back(blob);
         const Symbol name = renamed[value] = FreshName(blob);
         out.ops[reader].outputs[v.output] = name;
         after[reader].push_back(CopyOp(out, reader, name, blob));
@@ -73,9 +69,10 @@ class Repairer {
         continue;
       }
       if (!CanReadElsewhere(reader, blob)) {
-        WEFT_TRY_VOID(RenameLater(out, conflict, blob, before, changes));
+        RenameEarlier(out, conflict, blob, before, changes);
         continue;
       }
+      touched_.push_back(blob);
       Symbol& name = copied[value];
       if (!name) {
         name = FreshName(blob);
@@ -107,6 +104,9 @@ class Repairer {
   }
 
  private:
+  static bool Holds(const std::vector<Symbol>& names, Symbol name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
   size_t Index(OpId op) const { return static_cast<size_t>(op) + skip_; }
 
   Symbol FreshName(Symbol blob) {
@@ -150,6 +150,10 @@ class Repairer {
   bool CanRename(ValueId value) {
     const Value& v = ssa_->values()[value];
     if (!CanWriteElsewhere(Index(v.def), v.output)) return false;
+    // What overwrites it may pass the old value through on some paths, unlisted.
+    ValueId next = ssa_->latest(v.blob);
+    while (next != value && ssa_->values()[next].previous != value) next = ssa_->values()[next].previous;
+    if (next != value && IsControl(Index(ssa_->values()[next].def))) return false;
     const auto uses = ssa_->uses(value);
     return std::all_of(uses.begin(), uses.end(),
                        [&](OpId reader) { return CanReadElsewhere(Index(reader), ssa_->blobs()[v.blob]); });
@@ -175,33 +179,30 @@ class Repairer {
     op = internal::RenameInSubnets(net_, op, [&](Symbol s) { return s == blob ? name : s; });
   }
 
-  // The last resort: everything from the overwriting operator on works on another blob. Not when the blob's
-  // name is the net's business: an external output or a loss. Other conflicts of the blob wait for the next
-  // round.
-  Result<void> RenameLater(Net& out, const VersionConflict& conflict, Symbol blob,
-                           std::map<size_t, std::vector<Op>>& before, std::vector<std::string>& changes) {
-    if (std::find(later_.begin(), later_.end(), blob) != later_.end()) return {};
-    if (std::find(keep_.begin(), keep_.end(), blob) != keep_.end() || conflict.overwriter == conflict.reader)
-      return internal::VersionConflictError(net_, *ssa_, skip_, conflict);
-    later_.push_back(blob);
-    const size_t from = static_cast<size_t>(conflict.overwriter);
+  // The last resort: everything before the overwriting operator works on another blob, which keeps the
+  // version; the overwriting operator finds it under the old name. Other conflicts of the blob wait for the
+  // next round.
+  void RenameEarlier(Net& out, const VersionConflict& conflict, Symbol blob,
+                     std::map<size_t, std::vector<Op>>& before, std::vector<std::string>& changes) {
+    if (Holds(touched_, blob)) return;
+    moved_.push_back(blob);
+    const size_t end = static_cast<size_t>(conflict.overwriter);
     const Symbol name = FreshName(blob);
-    const BlobList& reads = net_.ops[from].inputs;
-    if (std::find(reads.begin(), reads.end(), blob) != reads.end())
-      before[from].push_back(CopyOp(out, from, blob, name));
-    for (size_t i = from; i < out.ops.size(); ++i) {
+    if (ssa_->starts_outside(ssa_->FindBlob(blob))) before[skip_].push_back(CopyOp(out, skip_, blob, name));
+    for (size_t i = skip_; i < end; ++i) {
       Op& op = out.ops[i];
-      for (Symbol& s : op.inputs)
-        if (s == blob) s = name;
-      for (Symbol& s : op.outputs)
-        if (s == blob) s = name;
-      for (Symbol& s : op.control_inputs)
-        if (s == blob) s = name;
-      op = internal::RenameInSubnets(net_, op, [&](Symbol s) { return s == blob ? name : s; });
+      const auto rename = [&](Symbol s) { return s == blob ? name : s; };
+      for (Symbol& s : op.inputs) s = rename(s);
+      for (Symbol& s : op.outputs) s = rename(s);
+      for (Symbol& s : op.control_inputs) s = rename(s);
+      op = internal::RenameInSubnets(net_, op, rename);
     }
-    changes.push_back(StrCat("from op ", from, " on, ", net_.Str(blob), " is ", net_.Str(name), ", so that ",
+    // A control-flow operator that writes it on some paths only passes the old value through.
+    const BlobList& reads = net_.ops[end].inputs;
+    if (IsControl(end) || std::find(reads.begin(), reads.end(), blob) != reads.end())
+      before[end].push_back(CopyOp(out, end, name, blob));
+    changes.push_back(StrCat("before op ", end, ", ", net_.Str(blob), " is ", net_.Str(name), ", so that ",
                              ValueName(net_, *ssa_, conflict.needed), " survives."));
-    return {};
   }
 
   Op CopyOp(Net& out, size_t beside, Symbol from, Symbol to) {
@@ -219,8 +220,8 @@ class Repairer {
   const size_t skip_;
   std::optional<Ssa> ssa_;
   std::vector<Symbol> fresh_;
-  std::vector<Symbol> keep_;   // names that must hold the last version at the end
-  std::vector<Symbol> later_;  // blobs that RenameLater dealt with
+  std::vector<Symbol> touched_,
+      moved_;  // blobs that this round dealt with: version by version, by RenameEarlier
 };
 
 }  // namespace
@@ -292,7 +293,7 @@ Result<RepairedPlan> PlanWithRepair(const Net& net, const OpSet& ops, const Grad
     BeginChange(net, plan);
     const Net before = plan.forward;
     WEFT_TRY(plan.forward,
-             Repairer(before, ops, options).Run(plan.backward.conflicts, plan.changes, plan.was));
+             Repairer(before, ops, options.skip).Run(plan.backward.conflicts, plan.changes, plan.was));
   }
   GradientOptions plain = options;
   plain.repair = plain.nested = plain.collect_conflicts = false;

@@ -222,7 +222,7 @@ Outcome Check(const Net& net, const Feeds& feeds, std::string* why) {
   const Result<PreparedNet*> prepared = runner.workspace.CreateNet(std::make_shared<const Net>(train));
   const Result<void> ran = prepared ? (*prepared)->Run() : Result<void>(prepared.error());
   if (!ran) {
-    *why = StrCat("the planned net does not run: ", ran.error().message);
+    *why = StrCat("the planned net does not run: ", ran.error().message, "\n", StrJoin(plan->changes, "\n"));
     return Outcome::kWrong;
   }
   for (const auto& [name, tensor] : feeds.tensors) {
