@@ -17,7 +17,13 @@ class NetChecker {
  public:
   NetChecker(const Net& net, const CheckOptions& options, const std::string& path, int depth,
              Findings& findings)
-      : net_(net), options_(options), path_(path), depth_(depth), findings_(findings), ssa_(net) {}
+      : net_(net),
+        options_(options),
+        path_(path),
+        depth_(depth),
+        findings_(findings),
+        ssa_(net),
+        nesting_(*net.symbols) {}
 
   NetEffects Run() {
     const size_t first = findings_.size();
@@ -83,13 +89,13 @@ class NetChecker {
             "");
       return;
     }
-    const Sharing sharing = SharingOf(net_.Str(op.type));
+    const Nesting nesting = nesting_.Of(op.type);
     ForEachNestedNet(net_, op, [&](const Net& inner, std::string_view place) {
       const std::string path = StrCat(path_, path_.empty() ? "" : "/", id, ".", place);
       // Nested findings go behind this net's own; the counts per code stay shared.
       const size_t first = findings_.size();
       nested.push_back(
-          Visible(internal::CheckNetInto(inner, options_, path, depth_ + 1, findings_), sharing));
+          Visible(internal::CheckNetInto(inner, options_, path, depth_ + 1, findings_), nesting));
       findings_.MoveFrom(first, nested_findings_);
     });
   }
@@ -239,17 +245,20 @@ class NetChecker {
   void CheckWrites() {
     for (ValueId v = 0; v < ssa_.values().size(); ++v) {
       const Value& value = ssa_.values()[v];
-      if (value.def == kNoOp || used_[v] || next_[v] == kNoValue) continue;
-      const Value& over = ssa_.values()[next_[v]];
-      if (over.def == value.def) {
-        if (findings_.Wants(FindingCode::kRepeatedOutput))
-          Add(FindingCode::kRepeatedOutput, Severity::kWarning, value.def, Name(value.blob),
-              StrCat(OpLabel(net_, value.def), " writes ", Name(value.blob), " twice, as outputs ",
-                     value.output, " and ", over.output, "; only the second is left"),
-              "give the outputs different names");
-        continue;
+      if (value.def != kNoOp && !used_[v] && next_[v] != kNoValue) DeadWrite(v, ssa_.values()[next_[v]]);
+    }
+    for (OpId op = 0; op < static_cast<OpId>(net_.ops.size()); ++op) {
+      const auto outputs = ssa_.outputs(op);
+      for (uint32_t k = 0; k < outputs.size(); ++k) {
+        // One value has several places only when its blob is named several times; it keeps the last of them.
+        const uint32_t last = ssa_.values()[outputs[k]].output;
+        if (last == k || !findings_.Wants(FindingCode::kRepeatedOutput)) continue;
+        const std::string name = Name(ssa_.values()[outputs[k]].blob);
+        Add(FindingCode::kRepeatedOutput, Severity::kWarning, op, name,
+            StrCat(OpLabel(net_, op), " writes ", name, " twice, as outputs ", k, " and ", last,
+                   "; only the second is left"),
+            "give the outputs different names");
       }
-      DeadWrite(v, over);
     }
   }
 
@@ -342,6 +351,7 @@ class NetChecker {
   const int depth_;
   Findings& findings_;
   const Ssa ssa_;
+  const NestingTypes nesting_;
   NetEffects effects_;
   std::vector<bool> used_;                   // by ValueId
   std::vector<ValueId> next_;                // the value that overwrote this one

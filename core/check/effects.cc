@@ -14,13 +14,14 @@ constexpr uint8_t kWritten = 2;
 NetEffects EffectsAt(const Net& net, int depth) {
   NetEffects effects;
   SymbolMap<uint8_t> seen(*net.symbols, net.ops.size() * 2, 0);
+  const NestingTypes types(*net.symbols);
   for (size_t i = 0; i < net.ops.size(); ++i) {
     const Op& op = net.ops[i];
     std::vector<NetEffects> nested;
     if (depth < kMaxNesting && HoldsNet(op)) {
-      const Sharing sharing = SharingOf(net.Str(op.type));
+      const Nesting nesting = types.Of(op.type);
       ForEachNestedNet(net, op, [&](const Net& inner, std::string_view) {
-        nested.push_back(Visible(EffectsAt(inner, depth + 1), sharing));
+        nested.push_back(Visible(EffectsAt(inner, depth + 1), nesting));
       });
     }
     AddEffects(op, static_cast<OpId>(i), nested, seen, effects);
@@ -29,12 +30,6 @@ NetEffects EffectsAt(const Net& net, int depth) {
 }
 
 }  // namespace
-
-Sharing SharingOf(std::string_view op_type) {
-  if (op_type == "Do") return Sharing::kBindings;
-  if (op_type == "RecurrentNetwork" || op_type == "RecurrentNetworkGradient") return Sharing::kReadsOnly;
-  return Sharing::kWorkspace;
-}
 
 bool HoldsNet(const Op& op) {
   for (const Arg& arg : op.args)
@@ -54,9 +49,9 @@ void ForEachNestedNet(const Net& net, const Op& op,
   }
 }
 
-NetEffects Visible(NetEffects effects, Sharing sharing) {
-  if (sharing != Sharing::kWorkspace) effects.writes.clear();
-  if (sharing == Sharing::kBindings) effects.reads.clear();
+NetEffects Visible(NetEffects effects, Nesting nesting) {
+  if (nesting == Nesting::kPrivate || nesting == Nesting::kRecurrent) effects.writes.clear();
+  if (nesting == Nesting::kPrivate) effects.reads.clear();
   return effects;
 }
 

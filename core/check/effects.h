@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ir/net.h"
+#include "core/ssa/nested.h"
 #include "core/ssa/ssa.h"
 
 namespace weft {
@@ -29,14 +30,6 @@ struct NetEffects {
   std::vector<Effect> writes;  // in order of first write, each blob once
 };
 
-/// How a net inside an operator sees the blobs around it.
-enum class Sharing : uint8_t {
-  kWorkspace,  // the same workspace: If, While, and whatever is not known
-  kReadsOnly,  // a child workspace: it sees the outer blobs and keeps its own (RecurrentNetwork)
-  kBindings,   // only what the operator binds by its inputs and outputs: Do
-};
-Sharing SharingOf(std::string_view op_type);
-
 /// True when `op` holds a net. Cheap: no argument is decoded.
 bool HoldsNet(const Op& op);
 
@@ -53,7 +46,8 @@ void AddEffects(const Op& op, OpId id, const std::vector<NetEffects>& nested, Sy
 /// The effects of a whole net. Nets nested deeper than kMaxNesting are left out.
 NetEffects EffectsOf(const Net& net);
 
-/// The part of a nested net's effects that the surrounding workspace sees.
-NetEffects Visible(NetEffects effects, Sharing sharing);
+/// The part of a nested net's effects that the surrounding workspace sees: of a Do only what it lists itself,
+/// of a RecurrentNetwork what its steps read; everything of the others, whatever they are.
+NetEffects Visible(NetEffects effects, Nesting nesting);
 
 }  // namespace weft

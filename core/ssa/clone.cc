@@ -93,7 +93,8 @@ Result<PartialClone> ClonePartial(const Net& net, const ClonePartialOptions& opt
   const Ssa ssa(net, {.nested = NestedNets::kReads});
   for (Symbol output : options.outputs) {
     const BlobId blob = ssa.FindBlob(output);
-    if (blob == kNoBlob || !(ssa.written(blob) || ssa.declared_input(blob))) return NotDefined(net, ssa, output);
+    if (blob == kNoBlob || !(ssa.written(blob) || ssa.declared_input(blob)))
+      return NotDefined(net, ssa, output);
   }
   std::vector<Symbol> given_names;
   for (const BlobRename& input : options.inputs) given_names.push_back(input.from);

@@ -8,6 +8,7 @@
 #include "core/check/check_plan.h"
 #include "core/check/report.h"
 #include "tests/support/compact_net.h"
+#include "tests/support/files.h"
 #include "tests/support/generate_nets.h"
 
 namespace weft {
@@ -66,6 +67,19 @@ TEST(Check, JsonHasNullsForNothing) {
       R"([{"severity":"warning","code":"no_name","message":"m","op":null,"blob":null,"remedy":"","net":""},)"
       R"({"file":"f.pb","severity":"error","code":"schema","message":"m \"q\"","op":3,"blob":"x",)"
       R"("remedy":"r","net":"4.loop_net"}])");
+}
+
+// A golden case shows how each kind of finding reads. Two can't be shown there: what a codec noted, and a net
+// nested a hundred deep.
+TEST(Check, EveryCodeHasAGoldenCase) {
+  const std::string cases = test::ReadFile(test::DataPath("../golden/check.txt")) +
+                            test::ReadFile(test::DataPath("../golden/check_plan.txt"));
+  for (int k = 0; k < kNumFindingCodes; ++k) {
+    const auto code = static_cast<FindingCode>(k);
+    if (code == FindingCode::kLenient || code == FindingCode::kNestedTooDeep) continue;
+    EXPECT_NE(cases.find(StrCat("[", FindingCodeName(code), "]")), std::string::npos)
+        << FindingCodeName(code);
+  }
 }
 
 // A net in an operator in a net ... deeper than anything is entered.
