@@ -150,17 +150,20 @@ OpDetails DescribeOp(NetModel& model, OpId id, LayoutMode mode) {
     for (std::string_view name : model.ops().Nearest(out.type)) out.nearest.emplace_back(name);
   }
   const auto is_in = [&](std::span<const ValueId> values, BlobId blob) {
+    values = values.first(std::min<size_t>(values.size(), 64));
     return std::any_of(values.begin(), values.end(), [&](ValueId v) { return ssa.values()[v].blob == blob; });
   };
   const std::span<const ValueId> inputs = ssa.inputs(id), outputs = ssa.outputs(id);
-  for (size_t k = 0; k < inputs.size(); ++k) {
+  out.num_inputs = static_cast<uint32_t>(inputs.size());
+  out.num_outputs = static_cast<uint32_t>(outputs.size());
+  for (size_t k = 0; k < std::min<size_t>(inputs.size(), kMaxListed); ++k) {
     Port port = DescribePort(model, inputs[k]);
     port.port = PortName(ports.inputs, k);
     port.external = port.writer == kNoOp;
     port.in_place = is_in(outputs, port.blob);
     out.inputs.push_back(std::move(port));
   }
-  for (size_t k = 0; k < outputs.size(); ++k) {
+  for (size_t k = 0; k < std::min<size_t>(outputs.size(), kMaxListed); ++k) {
     Port port = DescribePort(model, outputs[k]);
     port.port = PortName(ports.outputs, k);
     port.external = model.external_outputs()[port.blob] && ssa.latest(port.blob) == outputs[k];
@@ -182,7 +185,7 @@ OpDetails DescribeOp(NetModel& model, OpId id, LayoutMode mode) {
   return out;
 }
 
-BlobDetails DescribeBlob(NetModel& model, BlobId blob) {
+BlobDetails DescribeBlob(NetModel& model, BlobId blob, uint32_t first, uint32_t count) {
   const Ssa& ssa = model.ssa();
   BlobDetails out{};
   out.blob = blob;
@@ -196,7 +199,12 @@ BlobDetails DescribeBlob(NetModel& model, BlobId blob) {
     out.gradient = StrCat(out.name, suffix);
     break;
   }
-  for (ValueId v = ssa.latest(blob); v != kNoValue; v = ssa.values()[v].previous) {
+  std::vector<ValueId> values;
+  for (ValueId v = ssa.latest(blob); v != kNoValue; v = ssa.values()[v].previous) values.push_back(v);
+  std::reverse(values.begin(), values.end());
+  out.num_versions = static_cast<uint32_t>(values.size());
+  for (uint64_t k = first; k < std::min<uint64_t>(values.size(), uint64_t{first} + count); ++k) {
+    const ValueId v = values[k];
     BlobVersion version{};
     version.value = v;
     version.version = ssa.values()[v].version;
@@ -206,7 +214,6 @@ BlobDetails DescribeBlob(NetModel& model, BlobId blob) {
     version.last_reader = ssa.uses(v).empty() ? kNoOp : ssa.uses(v).back();
     out.versions.push_back(std::move(version));
   }
-  std::reverse(out.versions.begin(), out.versions.end());
   return out;
 }
 

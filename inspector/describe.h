@@ -13,7 +13,7 @@ namespace weft {
 
 /// All but the nets of arguments, which the session numbers.
 OpDetails DescribeOp(NetModel& model, OpId op, LayoutMode mode);
-BlobDetails DescribeBlob(NetModel& model, BlobId blob);
+BlobDetails DescribeBlob(NetModel& model, BlobId blob, uint32_t first, uint32_t count);
 std::vector<OpId> NeighboursOf(NetModel& model, OpId op, Direction direction);
 std::vector<OpId> ConeOf(NetModel& model, OpId op, Direction direction, uint32_t depth);
 ScopeInfo DescribeScope(Arrangement& arrangement, ScopeId scope);

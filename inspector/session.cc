@@ -303,11 +303,11 @@ Result<OpDetails> Session::DescribeOp(NetId net, OpId op) {
   return details;
 }
 
-Result<BlobDetails> Session::DescribeBlob(NetId net, BlobId blob) {
+Result<BlobDetails> Session::DescribeBlob(NetId net, BlobId blob, uint32_t first, uint32_t count) {
   WEFT_TRY(NetModel * model, state_->Model(net));
   if (blob >= model->ssa().blobs().size())
     return Error{ErrorCode::kNotFound, StrCat("there is no blob ", blob, " in this net")};
-  return weft::DescribeBlob(*model, blob);
+  return weft::DescribeBlob(*model, blob, first, count);
 }
 
 Result<BlobId> Session::FindBlob(NetId net, std::string_view name) {

@@ -156,8 +156,9 @@ struct OpDetails {
   std::vector<std::string> nearest;  // for unknown types: "did you mean"
   Role role = Role::kForward;
   std::optional<bool> is_gradient_op;
-  std::string gradient;  // in words: what happens when a gradient is asked for
-  std::vector<Port> inputs, outputs;
+  std::string gradient;               // in words: what happens when a gradient is asked for
+  std::vector<Port> inputs, outputs;  // at most kMaxListed of each
+  uint32_t num_inputs = 0, num_outputs = 0;
   std::vector<std::string> control_inputs;
   std::vector<ArgInfo> args;
   uint32_t unknown_bytes = 0;      // in fields that we do not know
@@ -183,7 +184,8 @@ struct BlobDetails {
   std::string name;
   bool external_input, external_output, param;
   std::string gradient;  // the blob that holds its gradient, empty when there is none
-  std::vector<BlobVersion> versions;
+  uint32_t num_versions;
+  std::vector<BlobVersion> versions;  // rising; those that were asked for
 };
 
 /// Finds ops and blobs. Step units are ops.
@@ -247,7 +249,8 @@ class Session {
   // Questions.
 
   Result<OpDetails> DescribeOp(NetId net, OpId op);
-  Result<BlobDetails> DescribeBlob(NetId net, BlobId blob);
+  /// The blob with at most `count` of its versions, from the `first`-th on: blobs may have a million.
+  Result<BlobDetails> DescribeBlob(NetId net, BlobId blob, uint32_t first = 0, uint32_t count = 10000);
   Result<BlobId> FindBlob(NetId net, std::string_view name);
   /// The blob of a value, as SceneEdge and SceneChip name them.
   Result<BlobId> BlobOfValue(NetId net, ValueId value);
@@ -262,7 +265,7 @@ class Session {
   ///   name:text  blob:text  blob:/_grad$/  reads:x  writes:x
   ///   device:cuda:1  device:cpu  engine:CUDNN  role:backward  scope:res2
   ///   kernel>3  stride=2  order!=NHWC  arg:kernel     argument comparisons: = != < <= > >=
-  ///   version>0       writes a blob for the second time or later
+  ///   version>1       writes such a version of a blob (the first write of a fresh blob makes version 1)
   /// A "-" before a word negates it. /re/ knows . [a-z] [^a] * + ? ^ $ | ( ).
   /// Errors: kParse with the column of the word that cannot be read.
   Result<std::unique_ptr<SearchJob>> Search(NetId net, std::string_view query);

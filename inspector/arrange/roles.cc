@@ -219,6 +219,9 @@ class RoleFinder {
     const OpId by_values = PairByValues(op);
     const OpId paired = by_values != kNoOp ? by_values : PairByNames(op);
     if (paired != kNoOp) {
+      // The first gradient of all is made from nothing: it stands with its blob's writer and is nobody's
+      // gradient.
+      if (!marked && !ReadsGradient(op)) return paired;
       roles_.is_gradient_of[op] = 1;
       for (ValueId v : ssa_.outputs(paired)) {
         if (cursor_[BlobOf(v)] != v) continue;
@@ -241,6 +244,11 @@ class RoleFinder {
       if (def != kNoOp) return roles_.anchor[def];
     }
     return kNoOp;
+  }
+
+  bool ReadsGradient(OpId op) const {
+    const std::span<const ValueId> inputs = ssa_.inputs(op);
+    return std::any_of(inputs.begin(), inputs.end(), [&](ValueId v) { return gradient_value_[v] != 0; });
   }
 
   // Contributions to one gradient come together: a Sum that writes a gradient (what it reads may bear other

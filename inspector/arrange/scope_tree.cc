@@ -199,7 +199,7 @@ class TreeBuilder {
     std::unordered_map<std::string_view, size_t> open;  // prefix -> its cluster, only looked up
     std::vector<Cluster> clusters, found;
     const auto close = [&](const Cluster& c) {
-      if (c.count >= kMinGroup && c.count * 5 >= (c.last - c.first + 1) * 3) found.push_back(c);
+      if (c.count >= kMinGroup && c.count * 2 >= c.last - c.first + 1) found.push_back(c);
     };
     std::string_view last_prefix;
     size_t last_cluster = 0;

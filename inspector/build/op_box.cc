@@ -91,6 +91,10 @@ void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
     if (same_band ? a_.input_is_far(op, k) : !stash && !SameRow(def, op))
       add(ChipKind::kRefIn, roles.role[def], inputs[k], false);
   }
+  for (Symbol control : model_.net().ops[op].control_inputs) {
+    if (!options_.show_references || chips.size() - first >= kMostChips) break;
+    chips.push_back({ChipKind::kControl, role, kNoValue, 0, model_.net().Str(control)});
+  }
   for (ValueId v : ssa.outputs(op)) {
     const BlobId blob = ssa.values()[v].blob;
     if (model_.external_outputs()[blob] && ssa.latest(blob) == v) add(ChipKind::kOutput, role, v, true);
@@ -100,6 +104,12 @@ void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
 }
 
 OpBox OpBoxer::Measure(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
+  OpBox box = MeasureAsDrawn(op, scope, chips);
+  if (options_.horizontal) std::swap(box.w, box.h);
+  return box;
+}
+
+OpBox OpBoxer::MeasureAsDrawn(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
   const Net& net = model_.net();
   const Op& o = net.ops[op];
   OpBox box{op, 0, 0, static_cast<uint32_t>(chips.size()), 0, 1, {}};
@@ -137,12 +147,16 @@ OpBox OpBoxer::Measure(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
 }
 
 OpBox OpBoxer::MeasureBundle(OpId op, uint32_t count) const {
-  return {op, 128, kTitleHeight, 0, 0, count, {}};
+  OpBox box{op, 128, kTitleHeight, 0, 0, count, {}};
+  if (options_.horizontal) std::swap(box.w, box.h);
+  return box;
 }
 
-BoxSize MeasureScope(std::string_view label, std::string_view subtitle) {
+BoxSize MeasureScope(std::string_view label, std::string_view subtitle, bool horizontal) {
   const int32_t inner = std::max(TextWidth(label, kTitleSize), TextWidth(subtitle, kSubtitleSize));
-  return {RoundWidth(inner + 2 * kTextPad), kTitleHeight + kSubtitleHeight + kBottomPad};
+  BoxSize size{RoundWidth(inner + 2 * kTextPad), kTitleHeight + kSubtitleHeight + kBottomPad};
+  if (horizontal) std::swap(size.w, size.h);
+  return size;
 }
 
 }  // namespace weft

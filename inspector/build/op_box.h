@@ -24,6 +24,8 @@ struct BoxChip {
   int32_t x = 0, y = 0, w = 0;
 };
 
+/// w is across the flow and h along it: a box's width and height where data flows down, the other way round
+/// where it flows to the right. Chips are placed in the box as it is drawn.
 struct OpBox {
   OpId op;
   int32_t w, h;
@@ -45,6 +47,7 @@ class OpBoxer {
 
  private:
   void FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
+  OpBox MeasureAsDrawn(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
   std::string_view NameOf(OpId op);
   bool SameRow(OpId a, OpId b);
 
@@ -55,10 +58,10 @@ class OpBoxer {
   std::vector<int32_t> title_width_;  // by type symbol, 0: not measured yet
 };
 
-/// Size of the box of a collapsed scope.
+/// Size of the box of a collapsed scope, across and along the flow.
 struct BoxSize {
   int32_t w, h;
 };
-BoxSize MeasureScope(std::string_view label, std::string_view subtitle);
+BoxSize MeasureScope(std::string_view label, std::string_view subtitle, bool horizontal);
 
 }  // namespace weft

@@ -82,23 +82,24 @@ void SceneEmitter::PlaceColumn(uint32_t laid, int32_t& x, uint32_t bands) {
     if (((bands >> b) & 1) == 0 || result->width[b] == 0) continue;
     places_[laid].x[b] = x;
     AddStrip(laid, b, x);
-    x += result->width[b] + 2 * kStripPad + kBandGap;
+    x += result->width[b] + (options_.horizontal ? kStripHead : kStripPad) + kStripPad + kBandGap;
   }
 }
 
 void SceneEmitter::AddStrip(uint32_t laid, uint32_t band, int32_t left) {
   const LaidScope& scope = layout_.scopes()[laid];
   SceneBand strip{};
-  strip.x = left - kStripPad;
-  strip.y = -kStripHead;
-  strip.w = scope.result->width[band] + 2 * kStripPad;
-  strip.h = scope.result->height + kStripHead + kStripPad;
+  const int32_t across = options_.horizontal ? kStripHead : kStripPad;
+  const int32_t along = options_.horizontal ? kStripPad : kStripHead;
+  strip.x = left - across;
+  strip.y = -along;
+  strip.w = scope.result->width[band] + across + kStripPad;
+  strip.h = scope.result->height + along + kStripPad;
   strip.role = band;
   const uint8_t column = a_.tree().scopes[scope.scope].column;
   strip.device = column == kNoColumn ? kNone : column;
   strip.title = writer_.Text(StripTitle(scope.scope, band));
   strip.count = layout_.CountOps(scope.scope, band);
-  if (writer_.bands.empty()) first_strip_ = {strip.x, strip.y, strip.w, strip.h};
   writer_.bands.push_back(strip);
 }
 
@@ -208,7 +209,7 @@ void SceneEmitter::EmitItem(const LaidScope& laid, const Place& place, uint32_t 
       for (uint32_t c = 0; c < box.num_chips; ++c) {
         const BoxChip& chip = store.chips[box.first_chip + c];
         writer_.chips.push_back(
-            {node.x + chip.x, node.y + chip.y, chip.w, kChipHeight,
+            {chip.x, chip.y, chip.w, kChipHeight,
              static_cast<uint32_t>(chip.kind) | (static_cast<uint32_t>(chip.role) << 8), chip.value, index,
              chip.kind == ChipKind::kMore ? writer_.Text(StrCat("+", chip.more)) : writer_.Text(chip.text)});
       }
@@ -313,8 +314,8 @@ void SceneEmitter::EmitFrames(const LaidScope& laid, const Place& place, uint32_
     frame.subtitle = writer_.Text(layout_.CountText(frame.count));
     frame.group = place.group[b];
     inner_place.group[b] = static_cast<uint32_t>(writer_.groups.size());
-    inner_place.x[b] = x + (w - inner.result->width[b]) / 2;
-    inner_place.y = y + kFrameTop;
+    inner_place.x[b] = x + layout_.InnerX(part.cells[b], inner.result->width[b]);
+    inner_place.y = y + layout_.room().along_before;
     writer_.groups.push_back(frame);
   }
 }
@@ -394,6 +395,23 @@ void SceneEmitter::AddRowLink(const RowLink& link) {
   writer_.edges.push_back(edge);
 }
 
+// From "down" to "right": x and y change places.
+void SceneEmitter::Transpose() {
+  const auto turn = [](auto& box) {
+    std::swap(box.x, box.y);
+    std::swap(box.w, box.h);
+  };
+  for (SceneBand& band : writer_.bands) turn(band);
+  for (SceneNode& group : writer_.groups) turn(group);
+  for (SceneNode& node : writer_.nodes) turn(node);
+  for (SceneEdge& edge : writer_.edges) {
+    std::swap(edge.x0, edge.y0);
+    std::swap(edge.x1, edge.y1);
+    edge.style ^= static_cast<uint32_t>(kEdgeHvh) << 16;
+  }
+  writer_.header.flags |= kSceneHorizontal;
+}
+
 std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
   const std::vector<OpId>& drawn = a_.drawn_op();
   if (options_.fold_replicas && !drawn.empty()) {
@@ -404,13 +422,21 @@ std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
   }
   for (OpId item : linked_items_) LinkRiders(item);
   for (const RowLink& link : links_) AddRowLink(link);
+  if (options_.horizontal) Transpose();
+  for (SceneChip& chip : writer_.chips) {
+    chip.x += writer_.nodes[chip.node].x;
+    chip.y += writer_.nodes[chip.node].y;
+  }
   writer_.header.net = net;
   writer_.header.num_ops = static_cast<uint32_t>(model_.net().ops.size());
   writer_.header.mode = static_cast<uint32_t>(a_.mirror() ? LayoutMode::kMirror : LayoutMode::kFlow);
-  writer_.header.focus_x = first_strip_.x;
-  writer_.header.focus_y = first_strip_.y;
-  writer_.header.focus_w = first_strip_.w;
-  writer_.header.focus_h = std::min(first_strip_.h, std::max(800, first_strip_.w));
+  if (!writer_.bands.empty()) {
+    const SceneBand& strip = writer_.bands[0];
+    writer_.header.focus_x = strip.x;
+    writer_.header.focus_y = strip.y;
+    writer_.header.focus_w = options_.horizontal ? std::min(strip.w, std::max(1200, strip.h)) : strip.w;
+    writer_.header.focus_h = options_.horizontal ? strip.h : std::min(strip.h, std::max(800, strip.w));
+  }
   return writer_.Finish();
 }
 

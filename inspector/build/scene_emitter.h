@@ -50,6 +50,7 @@ class SceneEmitter {
   void ShowOpsBy(ScopeId scope, uint32_t band, uint32_t node);
   void LinkRiders(OpId item);
   void AddRowLink(const RowLink& link);
+  void Transpose();
   std::array<int32_t, 4> CellRect(const LaidScope& laid, const Place& place, uint32_t child,
                                   uint32_t band) const;
 
@@ -64,7 +65,6 @@ class SceneEmitter {
   std::vector<OpId> linked_items_;         // items whose riders are to be linked once all nodes are there
   std::vector<uint8_t> severity_;          // OpId -> 0 none, 1 warning, 2 error
   std::vector<uint32_t> problems_before_;  // by position: ops with a finding before it
-  SceneRect first_strip_{0, 0, 0, 0};
 };
 
 }  // namespace weft

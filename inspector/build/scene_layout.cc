@@ -30,6 +30,8 @@ SceneLayout::SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOp
     : model_(model),
       a_(arrangement),
       bands_(arrangement.mirror() ? options.bands : kShowAllBands),
+      horizontal_(options.horizontal),
+      room_(FrameRoom::Of(options.horizontal)),
       boxer_(model, arrangement, options),
       expanded_(ExpandedScopes(arrangement, options)),
       order_(ExpandedInOrder(arrangement.tree(), expanded_)) {
@@ -139,16 +141,17 @@ void SceneLayout::MeasureScopes(LaidScope& laid) {
       for (uint32_t b = 0; b < kNumBands; ++b) {
         if (inner->width[b] == 0) continue;
         LayeredCell& cell = part.cells[b];
-        cell.w = std::max(inner->width[b] + 2 * kFrameSide, title);
-        cell.h = inner->height + kFrameTop + kFrameBottom;
-        cell.axis_x = (cell.w - inner->width[b]) / 2 + inner->axis[b];
+        cell.w = inner->width[b] + room_.across_before + room_.across_after;
+        if (!horizontal_) cell.w = std::max(cell.w, title);
+        cell.h = inner->height + room_.along_before + room_.along_after;
+        cell.axis_x = InnerX(cell, inner->width[b]) + inner->axis[b];
       }
       continue;
     }
     for (uint32_t b = 0; b < kNumBands; ++b) {
       const uint32_t count = CountOps(child, b);
       if (count == 0 || !shows(b)) continue;
-      const BoxSize size = MeasureScope(label, CountText(count));
+      const BoxSize size = MeasureScope(label, CountText(count), horizontal_);
       part.cells[b] = {size.w, size.h};
     }
   }
@@ -172,9 +175,9 @@ LayeredPin SceneLayout::PinOf(const LaidScope& laid, uint32_t band, uint32_t chi
     const LaidScope& inner = scopes_[part.index];
     const LaidScope::Port* port = FindPort(source ? inner.leaves : inner.enters, value);
     if (port != nullptr) {
-      pin.x = port->x + (part.cells[band].w - inner.result->width[band]) / 2;
+      pin.x = port->x + InnerX(part.cells[band], inner.result->width[band]);
       pin.w = 0;
-      pin.inset = at_top ? kFrameTop : kFrameBottom;
+      pin.inset = at_top ? room_.along_before : room_.along_after;
     }
   }
   return pin;

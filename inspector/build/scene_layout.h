@@ -3,7 +3,8 @@
 //
 // The layout of all expanded scopes of a scene: children measured, then each scope laid out inside before the
 // scope around it, which sees it as one box per band with fixed ports. Positions are relative to the scope;
-// the emitter adds them up.
+// the emitter adds them up. Everything here is laid out as if data flowed down: x is across the flow, y along
+// it.
 #pragma once
 
 #include <array>
@@ -17,10 +18,14 @@
 
 namespace weft {
 
-// Room inside the frame of an expanded scope.
-inline constexpr int32_t kFrameTop = kGroupHeader + 8;
-inline constexpr int32_t kFrameBottom = 12;
-inline constexpr int32_t kFrameSide = 12;
+/// Room inside the frame of an expanded scope: its title bar is at the top, whichever way data flows.
+struct FrameRoom {
+  int32_t along_before, along_after, across_before, across_after;
+  static FrameRoom Of(bool horizontal) {
+    constexpr int32_t kTop = kGroupHeader + 8, kElse = 12;
+    return horizontal ? FrameRoom{kElse, kElse, kTop, kElse} : FrameRoom{kTop, kElse, kElse, kElse};
+  }
+};
 
 /// A child as its parent sees it.
 struct ChildPart {
@@ -62,7 +67,12 @@ class SceneLayout {
   const std::vector<LaidScope>& scopes() const { return scopes_; }  // as order()
   const CellStore& store() const { return store_; }
   const std::vector<Cell>& cells() const { return cells_; }  // four per item
+  const FrameRoom& room() const { return room_; }
   bool shows(uint32_t band) const { return (bands_ >> band) & 1; }
+  /// Where in a frame's cell the part of the scope begins: in the middle of the room there is.
+  int32_t InnerX(const LayeredCell& cell, int32_t width) const {
+    return room_.across_before + (cell.w - width - room_.across_before - room_.across_after) / 2;
+  }
   /// Ops of a scope in a band.
   uint32_t CountOps(ScopeId scope, uint32_t band) const;
   /// Which labels a collapsed scope carries.
@@ -82,6 +92,8 @@ class SceneLayout {
   NetModel& model_;
   Arrangement& a_;
   uint32_t bands_;
+  bool horizontal_;
+  FrameRoom room_;
   OpBoxer boxer_;
   std::vector<uint8_t> expanded_;
   std::vector<ScopeId> order_;

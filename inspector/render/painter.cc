@@ -516,6 +516,7 @@ void Painter::PaintChips(const SceneNode& node) {
         break;
       case ChipKind::kRefIn:
       case ChipKind::kRefOut:
+      case ChipKind::kControl:
         fill = 0, border = WithAlpha(T(ThemeColor::kBoxBorder), 0.8f);
         break;
       case ChipKind::kMore:

@@ -40,6 +40,8 @@ bool OnEdge(const SceneEdge& e, int x, int y) {
   const auto on = [&](int x0, int y0, int x1, int y1) {
     return x >= std::min(x0, x1) && x <= std::max(x0, x1) && y >= std::min(y0, y1) && y <= std::max(y0, y1);
   };
+  if (e.flags() & kEdgeHvh)
+    return on(e.x0, e.y0, e.mid, e.y0) || on(e.mid, e.y0, e.mid, e.y1) || on(e.mid, e.y1, e.x1, e.y1);
   return on(e.x0, e.y0, e.x0, e.mid) || on(e.x0, e.mid, e.x1, e.mid) || on(e.x1, e.mid, e.x1, e.y1);
 }
 

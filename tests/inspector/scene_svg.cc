@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Draws the scene of a net as SVG, to look at layouts without a GPU:
-//   scene_svg FILE.pb OUT.svg [flow|mirror] [all|BUDGET]
+//   scene_svg FILE.pb OUT.svg [flow|mirror] [all|BUDGET] [right]
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -59,6 +59,7 @@ int main(int argc, char** argv) {
     options.expand_all = std::strcmp(argv[4], "all") == 0;
     options.budget = static_cast<uint32_t>(std::atoi(argv[4]));
   }
+  options.horizontal = argc > 5;
   std::unique_ptr<SceneJob> job = session.BuildScene(session.documents()[0].nets.at(0), options);
   Finish(*job);
   const Scene scene = job->Take().value();

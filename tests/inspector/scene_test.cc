@@ -180,6 +180,21 @@ TEST(Scene, GradientOpsStandOnTheRowOfTheirForwardOp) {
   }
 }
 
+TEST(Scene, DataMayFlowToTheRight) {
+  for (const char* model : {"inception_train", "resnet50_train_2gpu", "dlrm_26"}) {
+    Session session(StandardOps());
+    const NetId net = OpenModel(session, Path(model));
+    ViewOptions options;
+    options.horizontal = true;
+    const Scene scene = BuildScene(session, net, options);
+    const SceneView view = scene.view();
+    EXPECT_TRUE(view.header().flags & kSceneHorizontal);
+    EXPECT_EQ(FaultOfBoxes(view), "") << model;
+    EXPECT_EQ(FaultOfEdges(view, *session.net(net), Ssa(*session.net(net))), "") << model;
+    EXPECT_LT(NodeOf(view, 0)->x, NodeOf(view, 3)->x);
+  }
+}
+
 TEST(Scene, BandsCanBeHidden) {
   Session session(StandardOps());
   const NetId net = OpenModel(session, Path("resnet50_train"));

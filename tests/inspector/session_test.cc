@@ -174,6 +174,8 @@ TEST(Session, DescribesWhatItDoesNotKnow) {
   EXPECT_EQ(session.Findings(id).value()[op.findings[0]].op, 0);
   const Scene scene = BuildScene(session, id, {});
   EXPECT_TRUE(scene.view().nodes()[0].flags() & kNodeUnknown);
+  EXPECT_EQ(scene.view().chips().back().kind(), ChipKind::kControl);
+  EXPECT_EQ(scene.view().text(scene.view().chips().back().text), "t");
 
   net.ops[0].type = net.Intern("Conv");
   const ArgInfo kernel = session.DescribeOp(session.Add("odd", net), 0).value().args[0];
@@ -197,6 +199,8 @@ TEST(Session, ABlobsTimeline) {
   EXPECT_EQ(blob.versions[1].writer, 1);
   EXPECT_EQ(blob.versions[1].readers, (std::vector<OpId>{2}));  // once, although read twice
   EXPECT_EQ(blob.versions[2].last_reader, 4);
+  EXPECT_EQ(session.DescribeBlob(net, y, 1, 1).value().versions[0].version, 2u);
+  EXPECT_EQ(session.DescribeBlob(net, y, 1, 1).value().num_versions, 3u);
   EXPECT_EQ(session.BlobOfValue(net, blob.versions[1].value).value(), y);
   const BlobDetails x = session.DescribeBlob(net, session.FindBlob(net, "x").value()).value();
   EXPECT_EQ(x.versions[0].writer, kNoOp);
