@@ -135,11 +135,14 @@ Result<Document> Open(const Bytes& bytes, const OpenOptions& options) {
     return Error{ErrorCode::kLimit,
                  StrCat("the file has ", FormatBytes(view.size()), "; a protobuf message has at most 2 GB")};
   }
-  if (const std::optional<std::string> stranger = internal::KnownStranger(view))
+  // Who says what the file is knows better than a guess: a net may have a name that begins like a web page.
+  const bool told = options.message != MessageId::kNone;
+  if (const std::optional<std::string> stranger = internal::KnownStranger(view);
+      stranger && (!told || view.empty()))
     return Error{ErrorCode::kParse, *stranger};
   Document document;
   document.symbols = options.symbols ? options.symbols : std::make_shared<SymbolTable>();
-  if (LooksLikeMiniDb(view)) return OpenMiniDb(std::move(document), bytes);
+  if (!told && LooksLikeMiniDb(view)) return OpenMiniDb(std::move(document), bytes);
 
   const bool text_first = internal::LooksLikeText(view);
   std::string reasons;
@@ -153,8 +156,7 @@ Result<Document> Open(const Bytes& bytes, const OpenOptions& options) {
     const bool guessed = attempt.message != MessageId::kNone;
     if (!guessed) attempt.message = MessageId::kNetDef;
     Result<void> filled =
-        text ? FillText(attempt, attempt.message, view)
-             : FillBinary(attempt, attempt.message, bytes, options.message == MessageId::kNone);
+        text ? FillText(attempt, attempt.message, view) : FillBinary(attempt, attempt.message, bytes, !told);
     if (filled && guessed) {
       if (text ? PromisesBinary(options.name) : PromisesText(options.name))
         attempt.notes.push_back({StrCat("the file's name promises ", text ? "binary" : "text",

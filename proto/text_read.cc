@@ -22,9 +22,10 @@ namespace weft {
 
 namespace {
 
-constexpr size_t kSmallText = 1 << 20;  // bytes; read once
-constexpr size_t kShownName = 60;       // characters of a name in a note
-constexpr size_t kMostNotes = 200;      // different ones; the rest is counted
+constexpr size_t kSmallText = 1 << 20;                // bytes; read once
+constexpr std::string_view kDevicePrefix = "PROTO_";  // of device types, read without it too
+constexpr size_t kShownName = 60;                     // characters of a name in a note
+constexpr size_t kMostNotes = 200;                    // different ones; the rest is counted
 
 // Collects notes: those with one key are counted, at the place of the first. Places come in the order of the
 // text.
@@ -446,7 +447,10 @@ bool TextReader::ReadEnum(const Field& field) {
     }
   }
   std::vector<std::string_view> names;
-  for (const EnumValue& value : GetEnum(field.enumeration)) names.push_back(value.name);
+  for (const EnumValue& value : GetEnum(field.enumeration)) {
+    names.push_back(value.name);
+    if (value.name.starts_with(kDevicePrefix)) names.back().remove_prefix(kDevicePrefix.size());
+  }
   const std::vector<std::string_view> near = NearestNames(name, names, 1);
   return Fail(at(), StrCat("\"", name, "\" is no value of ", field.name,
                            near.empty() ? std::string() : StrCat("; did you mean ", near[0], "?")));

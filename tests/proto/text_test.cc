@@ -136,7 +136,7 @@ TEST(Text, OldSpellingsAreReadAndNoted) {
   EXPECT_EQ(notes[2].column, 35);
   EXPECT_EQ(notes[3].message, "device_type: PROTO_HIP is an old way to write 6");
   EXPECT_EQ(ErrorOf(MessageId::kDeviceOption, "device_type: TPU"),
-            "1:14: \"TPU\" is no value of device_type");
+            "1:14: \"TPU\" is no value of device_type; did you mean CPU?");
 }
 
 TEST(Text, UnknownNamesAreLeftOutAndNoted) {
