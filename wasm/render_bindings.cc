@@ -60,6 +60,8 @@ EMSCRIPTEN_KEEPALIVE const char* weftStart(const char* selector) {
   delete state.gl;
   state.gl = new Gl;
   state.words = state.gl->Start();
+  state.painter.SetSize(state.width, state.height,
+                        state.painter.ratio());  // the minimap's picture is lost too
   return state.words.empty() ? nullptr : state.words.c_str();
 }
 

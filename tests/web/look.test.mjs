@@ -120,6 +120,36 @@ test('every control has a name', async () => {
   assert.deepEqual(nameless, []);
 });
 
+/** How many pixels of the middle of the canvas are not paper. */
+const inked = () => page.evaluate(async () => {
+  const { view, theme } = window.weft;
+  await new Promise((done) => view.onFrame(done));
+  const copy = document.createElement('canvas');
+  [copy.width, copy.height] = [200, 200];
+  const context = copy.getContext('2d');
+  context.drawImage(view.canvas, 0, 0, 200, 200);
+  const data = context.getImageData(0, 0, 200, 200).data, paper = theme.rendererColors()[0];
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) if (Math.abs(data[i] - (paper >> 16)) + Math.abs(data[i + 2] - (paper & 255)) > 30) ++n;
+  return n;
+});
+
+test('a lost graphics context comes back with the same picture', async () => {
+  const before = await inked();
+  assert.ok(before > 200);
+  await page.evaluate(async () => {
+    const lose = window.weft.view.canvas.getContext('webgl2').getExtension('WEBGL_lose_context');
+    const restored = new Promise((done) => window.weft.view.canvas.addEventListener('webglcontextrestored', done, { once: true }));
+    lose.loseContext();
+    await new Promise((done) => setTimeout(done, 200));
+    lose.restoreContext();
+    await restored;
+  });
+  const after = await inked();
+  assert.ok(Math.abs(after - before) < before * 0.1, `${before}, then ${after}`);
+  browser.problems.length = 0; // the browser remarks on a lost context
+});
+
 test('dense and narrow screens', async () => {
   await page.setViewportSize({ width: 640, height: 800 });
   await settle(page);

@@ -31,7 +31,7 @@ function netBlocks(files) {
 if (process.argv[2] === '--net') {
   const files = process.argv.slice(3, -1), target = process.argv.at(-1);
   if (files.length === 0) throw new Error('usage: pack.mjs --net FILE... OUT.html');
-  writeFileSync(target, read('weft.html').toString().replace('<!--nets-->', () => netBlocks(files)));
+  writeFileSync(target, read('weft.html').toString().replace(/<!--nets-->[^]*?<!--\/nets-->/, () => `<!--nets-->${netBlocks(files)}<!--/nets-->`));
   process.exit(0);
 }
 
@@ -60,7 +60,7 @@ const single = page
   .replace(/\s*<link rel="stylesheet"[^>]*>/, () => `\n<style>${css}</style>`)
   .replace(/\s*<script type="module"[^>]*src="[^"]*main\.js"[^>]*><\/script>/, '')
   .replace('</body>', () => ['worker.js', 'weft.wasm', 'render.wasm'].map((name) => `<script type="application/octet-stream" id="file:${name}">${packed(read(name))}</script>\n`).join('')
-    + `<!--nets--><script type="module">${script}</script>\n</body>`);
+    + `<!--nets--><!--/nets--><script type="module">${script}</script>\n</body>`);
 writeFileSync(join(out, 'weft.html'), single);
 
 const size = (name) => gzipSync(read(name), { level: 9 }).length;
