@@ -36,10 +36,10 @@ Result<Broadcast> MakeBroadcast(const KernelContext& c, std::span<const int64_t>
 }
 
 Result<Broadcast> MakeBroadcastFromArgs(const KernelContext& c, std::span<const int64_t> a,
-                                        std::span<const int64_t> b) {
+                                        std::span<const int64_t> b, bool older) {
   int64_t axis = c.ArgI("axis", -1);
   const std::string axis_str = c.ArgS("axis_str", "");
-  if (!c.ArgB("broadcast", false)) {
+  if (!c.ArgB("broadcast", older)) {
     if (axis != -1 || !axis_str.empty())
       return c.Fail("Do not specify axis or axis_str if broadcast is not enabled.");
     return MakeBroadcast(c, a, b);

@@ -51,9 +51,10 @@ struct Broadcast {
 Result<Broadcast> MakeBroadcast(const KernelContext& c, std::span<const int64_t> a,
                                 std::span<const int64_t> b);
 
-/// As the operator's arguments say: numpy's rule unless `broadcast` is set.
+/// As the operator's arguments say: numpy's rule unless `broadcast` is set, or is not given and `older` is
+/// true.
 Result<Broadcast> MakeBroadcastFromArgs(const KernelContext& c, std::span<const int64_t> a,
-                                        std::span<const int64_t> b);
+                                        std::span<const int64_t> b, bool older = false);
 
 /// Strides of `from` when it is repeated to `to` (numpy's rule). REQUIRES: it fits.
 Dims RepeatStrides(std::span<const int64_t> from, std::span<const int64_t> to);

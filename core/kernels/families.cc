@@ -6,12 +6,41 @@ namespace weft {
 
 const KernelSet& ReferenceKernels() {
   static const KernelSet set = [] {
-    const KernelFamily families[] = {
-        ActivationKernels(), ArithmeticKernels(),  ArithmeticSumKernels(), ControlKernels(),
-        ConvKernels(),       ElementwiseKernels(), FillKernels(),          IndexKernels(),
-        LinearKernels(),     LossKernels(),        LossDistanceKernels(),  MemoryKernels(),
-        NormKernels(),       NormRowsKernels(),    OptimizerKernels(),     OptimizerLrKernels(),
-        PoolKernels(),       ReduceKernels(),      ReduceEndsKernels(),    ShapeKernels()};
+    const KernelFamily families[] = {ActivationKernels(),
+                                     ArithmeticKernels(),
+                                     ArithmeticRowsKernels(),
+                                     ArithmeticSumKernels(),
+                                     ControlKernels(),
+                                     ControlChecksKernels(),
+                                     ConvKernels(),
+                                     ElementwiseKernels(),
+                                     ElementwiseMoreKernels(),
+                                     FillKernels(),
+                                     FillRandomKernels(),
+                                     HostKernels(),
+                                     ImageKernels(),
+                                     IndexKernels(),
+                                     IndexSparseKernels(),
+                                     IoKernels(),
+                                     LinearKernels(),
+                                     LossKernels(),
+                                     LossDistanceKernels(),
+                                     MemoryKernels(),
+                                     MetricKernels(),
+                                     NormKernels(),
+                                     NormRowsKernels(),
+                                     OptimizerKernels(),
+                                     OptimizerLrKernels(),
+                                     PoolKernels(),
+                                     ReduceKernels(),
+                                     ReduceEndsKernels(),
+                                     RnnKernels(),
+                                     RnnNetworkKernels(),
+                                     SegmentKernels(),
+                                     SegmentLengthsKernels(),
+                                     SequenceKernels(),
+                                     ShapeKernels(),
+                                     SparseLengthsKernels()};
     return KernelSet(families);
   }();
   return set;

@@ -11,16 +11,25 @@ namespace weft {
 
 KernelFamily ActivationKernels();
 KernelFamily ArithmeticKernels();
+KernelFamily ArithmeticRowsKernels();
 KernelFamily ArithmeticSumKernels();
 KernelFamily ControlKernels();
+KernelFamily ControlChecksKernels();
 KernelFamily ConvKernels();
 KernelFamily ElementwiseKernels();
+KernelFamily ElementwiseMoreKernels();
 KernelFamily FillKernels();
+KernelFamily FillRandomKernels();
+KernelFamily HostKernels();
+KernelFamily ImageKernels();
 KernelFamily IndexKernels();
+KernelFamily IndexSparseKernels();
+KernelFamily IoKernels();
 KernelFamily LinearKernels();
 KernelFamily LossKernels();
 KernelFamily LossDistanceKernels();
 KernelFamily MemoryKernels();
+KernelFamily MetricKernels();
 KernelFamily NormKernels();
 KernelFamily NormRowsKernels();
 KernelFamily OptimizerKernels();
@@ -28,6 +37,12 @@ KernelFamily OptimizerLrKernels();
 KernelFamily PoolKernels();
 KernelFamily ReduceKernels();
 KernelFamily ReduceEndsKernels();
+KernelFamily RnnKernels();
+KernelFamily RnnNetworkKernels();
+KernelFamily SegmentKernels();
+KernelFamily SegmentLengthsKernels();
+KernelFamily SequenceKernels();
 KernelFamily ShapeKernels();
+KernelFamily SparseLengthsKernels();
 
 }  // namespace weft

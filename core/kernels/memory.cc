@@ -29,8 +29,6 @@ constexpr KernelRow kRows[] = {
     {"CopyOnDeviceLike", Copy, "*?", kInPlace},
     {"CopyFromCPUInput", Copy, "*", kInPlace},
     {"EnsureCPUOutput", Copy, "*", kInPlace},
-    {"StopGradient", Copy, "*", kInPlace},
-    {"ZeroGradient", Copy, "*", kInPlace},
     {"EnsureDense", Copy, "*", kInPlace},
     {"Alias", Alias, "*", kInPlace},
     {"AliasWithName", Alias, "*", kInPlace},

@@ -25,27 +25,6 @@ Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_
   return out;
 }
 
-Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
-  if (const std::vector<int64_t> list = c.ArgIs("pads"); !list.empty()) {
-    if (list.size() != 2 * n)
-      return c.Fail("pads has ", list.size(), " entries for ", n, " spatial dimensions");
-    w.pad_head = Dims(list.begin(), list.begin() + n);
-    w.pad_tail = Dims(list.begin() + n, list.end());
-    return {};
-  }
-  const int64_t pad = c.ArgI("pad", 0);
-  for (size_t i = 0; i < n; ++i) {
-    w.pad_head.push_back(pad);
-    w.pad_tail.push_back(pad);
-  }
-  if (c.HasArg("pad_t") || c.HasArg("pad_l") || c.HasArg("pad_b") || c.HasArg("pad_r")) {
-    if (n != 2) return c.Fail("pad_t, pad_l, pad_b and pad_r are for two spatial dimensions, not ", n);
-    w.pad_head = {c.ArgI("pad_t", 0), c.ArgI("pad_l", 0)};
-    w.pad_tail = {c.ArgI("pad_b", 0), c.ArgI("pad_r", 0)};
-  }
-  return {};
-}
-
 Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
   Window w;
   if (x.ndim() < 3) return c.Fail("needs a batch of images with channels, found ", DimsToString(x.dims()));
@@ -82,6 +61,27 @@ Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
 int64_t Product(const Dims& dims) { return NumElements(dims); }
 
 }  // namespace
+
+Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
+  if (const std::vector<int64_t> list = c.ArgIs("pads"); !list.empty()) {
+    if (list.size() != 2 * n)
+      return c.Fail("pads has ", list.size(), " entries for ", n, " spatial dimensions");
+    w.pad_head = Dims(list.begin(), list.begin() + n);
+    w.pad_tail = Dims(list.begin() + n, list.end());
+    return {};
+  }
+  const int64_t pad = c.ArgI("pad", 0);
+  for (size_t i = 0; i < n; ++i) {
+    w.pad_head.push_back(pad);
+    w.pad_tail.push_back(pad);
+  }
+  if (c.HasArg("pad_t") || c.HasArg("pad_l") || c.HasArg("pad_b") || c.HasArg("pad_r")) {
+    if (n != 2) return c.Fail("pad_t, pad_l, pad_b and pad_r are for two spatial dimensions, not ", n);
+    w.pad_head = {c.ArgI("pad_t", 0), c.ArgI("pad_l", 0)};
+    w.pad_tail = {c.ArgI("pad_b", 0), c.ArgI("pad_r", 0)};
+  }
+  return {};
+}
 
 Result<Window> FindWindow(const KernelContext& c, const Tensor& x) {
   WEFT_TRY(Window w, ReadWindow(c, x));

@@ -47,7 +47,9 @@ struct Reason {
   std::string_view id_or_type, reason;
 };
 constexpr Reason kReasons[] = {
-    {"", ""},
+    {"IntegralImageGradient",
+     "Caffe2 sums the gradient from the corner that the integral starts in; Weft's is right by finite "
+     "differences"},
 };
 
 const Reason* FindReason(const std::string& id, const std::string& type) {

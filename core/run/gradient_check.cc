@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/gradient_check.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/base/str.h"
+#include "core/run/interpreter.h"
+
+namespace weft {
+
+namespace {
+
+// A tensor's elements as numbers; false for other types.
+bool Numbers(const Tensor& tensor, std::vector<double>& out) {
+  out.resize(static_cast<size_t>(tensor.numel()));
+  if (tensor.type() == DataType::kFloat) {
+    std::copy_n(tensor.data<float>(), tensor.numel(), out.begin());
+  } else if (tensor.type() == DataType::kDouble) {
+    std::copy_n(tensor.data<double>(), tensor.numel(), out.begin());
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// Moves one element by `by`; returns how far it really moved after rounding.
+double Move(Tensor& tensor, int64_t i, double by) {
+  if (tensor.type() == DataType::kDouble) {
+    tensor.mutable_data<double>()[i] += by;
+    return by;
+  }
+  float& x = tensor.mutable_data<float>()[i];
+  const float before = x;
+  x = static_cast<float>(x + by);
+  return static_cast<double>(x) - before;
+}
+
+class Runner {
+ public:
+  explicit Runner(const GradientCheck& check) : check_(check) {}
+
+  // Runs `net` in a fresh workspace; blob `moved` has element `i` moved by `by`, which becomes the true
+  // distance.
+  Result<void> Run(const Net& net, size_t moved, int64_t i, double* by) {
+    workspace_.reset();
+    context_ = RunContext();
+    context_.kernels = check_.kernels;
+    context_.ops = check_.ops;
+    context_.seed = check_.seed;
+    context_.op_limit = check_.op_limit;
+    workspace_.emplace(context_);
+    if (check_.init) WEFT_TRY_VOID(workspace_->RunNetOnce(*check_.init));
+    for (size_t f = 0; f < check_.feeds.size(); ++f) {
+      Tensor tensor = check_.feeds[f].second.Clone();
+      if (f == moved && by) *by = Move(tensor, i, *by);
+      workspace_->Feed(check_.feeds[f].first, std::move(tensor));
+    }
+    return workspace_->RunNetOnce(net);
+  }
+
+  Result<double> Loss() const {
+    const Tensor* loss = workspace_->FindTensor(check_.loss);
+    std::vector<double> values;
+    if (!loss || !Numbers(*loss, values))
+      return Error{ErrorCode::kNotFound, StrCat("the loss ", check_.loss, " is no tensor of floats"), -1,
+                   check_.loss};
+    double sum = 0;
+    for (double v : values) sum += v;
+    return sum;
+  }
+
+  Result<double> LossAt(size_t moved, int64_t i, double& by) {
+    WEFT_TRY_VOID(Run(*check_.forward, moved, i, &by));
+    return Loss();
+  }
+
+  // (loss(x + h) - loss(x - h)) / 2h, with h as far as the element really moved.
+  Result<double> Difference(size_t moved, int64_t i, double step) {
+    double up = step, down = -step;
+    WEFT_TRY(const double above, LossAt(moved, i, up));
+    WEFT_TRY(const double below, LossAt(moved, i, down));
+    return (above - below) / (up - down);
+  }
+
+  Workspace& workspace() { return *workspace_; }
+
+ private:
+  const GradientCheck& check_;
+  RunContext context_;
+  std::optional<Workspace> workspace_;
+};
+
+Result<size_t> FindFeed(const GradientCheck& check, std::string_view blob) {
+  for (size_t f = 0; f < check.feeds.size(); ++f) {
+    if (check.feeds[f].first != blob) continue;
+    const DataType type = check.feeds[f].second.type();
+    if (type != DataType::kFloat && type != DataType::kDouble)
+      return Error{ErrorCode::kInvalidArgument,
+                   StrCat(blob, " holds ", DataTypeName(type), ", expected floats"), -1, std::string(blob)};
+    return f;
+  }
+  return Error{ErrorCode::kNotFound, StrCat(blob, " is not fed"), -1, std::string(blob)};
+}
+
+struct Derivative {
+  double value;
+  bool kink;
+};
+
+Result<Derivative> Differentiate(const GradientCheck& check, Runner& runner, size_t feed, int64_t i) {
+  std::vector<double> values;
+  Numbers(check.feeds[feed].second, values);
+  const double step = check.step * std::max(1.0, std::fabs(values[i]));
+  WEFT_TRY(const double wide, runner.Difference(feed, i, step));
+  WEFT_TRY(const double narrow, runner.Difference(feed, i, step / 2));
+  // A smooth loss makes the two differ by little; where they differ by far more than is allowed there is a
+  // kink.
+  const double value = (4 * narrow - wide) / 3;
+  const bool kink = !(std::fabs(wide - narrow) <=
+                      10 * (check.absolute + check.relative * std::fabs(value)) + 0.05 * std::fabs(value));
+  return Derivative{value, kink};
+}
+
+// The planned gradient as a dense list in the shape of the blob.
+Result<std::vector<double>> Planned(Runner& runner, const GradientPlace& place, const Tensor& blob) {
+  const auto find = [&](const std::string& name) -> Result<const Tensor*> {
+    const Tensor* tensor = runner.workspace().FindTensor(name);
+    if (!tensor || !tensor->has_type())
+      return Error{ErrorCode::kNotFound, StrCat("the gradient ", name, " of ", place.blob, " is not there"),
+                   -1, name};
+    return tensor;
+  };
+  const auto wrong = [&](const std::string& name, const Tensor& tensor) {
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("the gradient ", name, " of ", place.blob, " is ", DataTypeName(tensor.type()), " ",
+                        DimsToString(tensor.dims()), ", the blob is ", DimsToString(blob.dims())),
+                 -1, name};
+  };
+  std::vector<double> out(static_cast<size_t>(blob.numel()), 0);
+  if (!place.dense.empty()) {
+    WEFT_TRY(const Tensor* dense, find(place.dense));
+    if (dense->numel() != blob.numel() || !Numbers(*dense, out)) return wrong(place.dense, *dense);
+    return out;
+  }
+  if (place.values.empty()) return out;
+  WEFT_TRY(const Tensor* indices, find(place.indices));
+  WEFT_TRY(const Tensor* values, find(place.values));
+  std::vector<double> rows;
+  const int64_t width = blob.SizeFrom(1);
+  if (!Numbers(*values, rows) || values->numel() != indices->numel() * width)
+    return wrong(place.values, *values);
+  for (int64_t i = 0; i < indices->numel(); ++i) {
+    int64_t row;
+    if (indices->type() == DataType::kInt32) {
+      row = indices->data<int32_t>()[i];
+    } else if (indices->type() == DataType::kInt64) {
+      row = indices->data<int64_t>()[i];
+    } else {
+      return wrong(place.indices, *indices);
+    }
+    if (row < 0 || (row + 1) * width > blob.numel()) return wrong(place.indices, *indices);
+    for (int64_t k = 0; k < width; ++k) out[row * width + k] += rows[i * width + k];
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Tensor> NumericGradient(const GradientCheck& check, std::string_view blob) {
+  WEFT_TRY(const size_t feed, FindFeed(check, blob));
+  Runner runner(check);
+  Tensor out;
+  if (!out.Allocate(DataType::kDouble, check.feeds[feed].second.dims()))
+    return Error{ErrorCode::kLimit, "no memory for the gradient"};
+  for (int64_t i = 0; i < out.numel(); ++i) {
+    WEFT_TRY(const Derivative derivative, Differentiate(check, runner, feed, i));
+    out.mutable_data<double>()[i] = derivative.value;
+  }
+  return out;
+}
+
+Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& check) {
+  WEFT_CHECK(check.kernels && check.forward && check.backward);
+  Runner runner(check);
+  std::vector<std::vector<double>> planned;
+  WEFT_TRY_VOID(runner.Run(*check.backward, 0, 0, nullptr));
+  WEFT_TRY(const double at_rest, runner.Loss());
+  (void)at_rest;
+  for (const GradientPlace& place : check.gradients) {
+    WEFT_TRY(const size_t feed, FindFeed(check, place.blob));
+    WEFT_TRY(std::vector<double> values, Planned(runner, place, check.feeds[feed].second));
+    planned.push_back(std::move(values));
+  }
+  std::vector<BlobGradientReport> reports;
+  for (size_t g = 0; g < check.gradients.size(); ++g) {
+    BlobGradientReport report;
+    report.blob = check.gradients[g].blob;
+    WEFT_TRY(const size_t feed, FindFeed(check, report.blob));
+    double worst = 0;
+    for (size_t i = 0; i < planned[g].size(); ++i) {
+      WEFT_TRY(const Derivative d, Differentiate(check, runner, feed, static_cast<int64_t>(i)));
+      ++report.elements;
+      if (d.kink) {
+        ++report.kinks;
+        continue;
+      }
+      // A planned gradient that is no number is wrong however large the numeric one is.
+      const double distance = std::isfinite(planned[g][i]) ? std::fabs(planned[g][i] - d.value) : INFINITY;
+      const double excess = distance / (check.absolute + check.relative * std::fabs(d.value));
+      report.wrong += excess > 1;
+      report.worst_absolute = std::max(report.worst_absolute, distance);
+      report.worst_relative = std::max(report.worst_relative, distance / std::max(std::fabs(d.value), 1e-3));
+      if (excess > worst || report.worst < 0) {
+        worst = excess;
+        report.worst = static_cast<int64_t>(i);
+        report.numeric = d.value;
+        report.planned = planned[g][i];
+      }
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
+}  // namespace weft

@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Planned gradients against central differences: the net runs again and again in fresh workspaces with one
+// element of one fed blob moved a little up and down. Two step widths are combined (Richardson), which also
+// shows where the loss has a kink; those elements are counted, not judged. Stateless.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/ir/net.h"
+#include "core/run/tensor.h"
+
+namespace weft {
+
+class KernelSet;
+class OpSet;
+
+/// Where the planned gradient of a fed blob is: a dense blob, or rows and their values. With neither, the
+/// blob has none, which stands for zeros.
+struct GradientPlace {
+  std::string blob;
+  std::string dense;
+  std::string indices, values;
+};
+
+struct GradientCheck {
+  const KernelSet* kernels = nullptr;
+  const OpSet* ops = nullptr;
+  const Net* init = nullptr;      // runs before the feeds when given
+  const Net* forward = nullptr;   // computes the loss
+  const Net* backward = nullptr;  // computes the loss and the gradients
+  std::vector<std::pair<std::string, Tensor>> feeds;
+  std::string loss;  // the sum of its elements is differentiated
+  std::vector<GradientPlace> gradients;
+  uint64_t seed = 1;
+  uint64_t op_limit = 0;                    // per run, as in RunContext
+  double step = 1e-2;                       // times the element where that is larger than 1
+  double absolute = 3e-4, relative = 1e-3;  // allowed
+};
+
+struct BlobGradientReport {
+  std::string blob;
+  int64_t elements = 0;
+  int64_t kinks = 0;  // elements where the differences of the two step widths disagree
+  int64_t wrong = 0;  // elements beyond what is allowed
+  double worst_absolute = 0, worst_relative = 0;  // over elements without kinks
+  int64_t worst = -1;                             // the element with the largest excess
+  double numeric = 0, planned = 0;                // there
+};
+
+/// One report per place in `gradients`, in order. Errors: a net that fails, a loss or gradient that is not
+/// there, a blob that is not fed or does not hold floats or doubles.
+Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& check);
+
+/// The derivative of the loss by each element of the fed blob, as doubles in its shape.
+Result<Tensor> NumericGradient(const GradientCheck& check, std::string_view blob);
+
+}  // namespace weft
