@@ -49,6 +49,7 @@ for (const what of cases) {
     const input = document.createElement('input');
     input.type = 'file';
     input.id = 'bench';
+    input.hidden = true;
     document.body.append(input);
   });
   await page.setInputFiles('#bench', file);
