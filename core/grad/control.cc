@@ -9,6 +9,7 @@
 
 #include "core/base/str.h"
 #include "core/grad/complete.h"
+#include "core/grad/do_parts.h"
 #include "core/grad/repair.h"
 
 namespace weft::internal {
@@ -29,26 +30,6 @@ Symbol Lookup(const NamePairs& pairs, Symbol key) {
     if (first == key) return second;
   return kNoSymbol;
 }
-
-// A Do operator taken apart: which inner name stands for which outer blob.
-struct DoParts {
-  NetPtr net;
-  Names inner;            // per binding
-  Names outer;            // per binding
-  Names inputs, outputs;  // outer blobs, without the workspace
-  Symbol workspace;
-
-  Symbol InnerOf(Symbol outer_name) const {
-    for (size_t k = 0; k < outer.size(); ++k)
-      if (outer[k] == outer_name) return inner[k];
-    return kNoSymbol;
-  }
-  Symbol OuterOf(Symbol inner_name) const {
-    for (size_t k = 0; k < inner.size(); ++k)
-      if (inner[k] == inner_name) return outer[k];
-    return kNoSymbol;
-  }
-};
 
 // A planned nested net.
 struct SubnetGradient {
@@ -209,58 +190,6 @@ class ControlGradient {
 
   // ---- Do (semantics 3.2) ----
 
-  Result<DoParts> TakeApart(const Op& op) {
-    const SymbolTable& table = *context_.net().symbols;
-    DoParts parts;
-    if (Str(op.type) != "Do") return Broken("Expected Do op");
-    const Arg* net = FindArg(table, op.args, "net");
-    parts.net = net ? net->Load()->n : nullptr;
-    if (!parts.net) return Broken("No net argument found in Do op");
-    const Arg* inner = FindArg(table, op.args, "inner_blobs");
-    const Arg* index = FindArg(table, op.args, "outer_blobs_idx");
-    if (!inner) return Broken("No inner_blobs argument found in Do op");
-    if (!index) return Broken("No outer_blobs_idx argument found in Do op");
-    for (const std::string& name : inner->Load()->strings) parts.inner.push_back(Name(name));
-    const std::vector<int64_t> indices = index->Load()->ints;
-    if (parts.inner.size() != indices.size())
-      return Broken(StrCat("Arguments inner_blobs and outer_blobs_idx of different length in Do op: ",
-                           parts.inner.size(), " names and ", indices.size(), " indices"));
-    Names sorted = parts.inner;
-    std::sort(sorted.begin(), sorted.end());
-    if (const auto twice = std::adjacent_find(sorted.begin(), sorted.end()); twice != sorted.end())
-      return Broken(StrCat("Found duplicates in inner_blobs in Do op: ", Str(*twice)));
-    if (op.inputs.empty() || op.outputs.empty())
-      return Broken("Expected at least one input and output in Do op");
-    parts.workspace = op.inputs.back();
-    if (op.outputs.back() != parts.workspace)
-      return Broken(StrCat("Expected same input/output workspace blob: the last input is ",
-                           Str(parts.workspace), ", the last output ", Str(op.outputs.back())));
-    parts.inputs.assign(op.inputs.begin(), op.inputs.end() - 1);
-    parts.outputs.assign(op.outputs.begin(), op.outputs.end() - 1);
-    for (const Names* list : {&parts.inputs, &parts.outputs}) {
-      Names names = *list;
-      std::sort(names.begin(), names.end());
-      if (std::adjacent_find(names.begin(), names.end()) != names.end() || Has(*list, parts.workspace))
-        return Broken("Found duplicates in Do op inputs/outputs");
-    }
-    Names all = parts.inputs;
-    all.insert(all.end(), parts.outputs.begin(), parts.outputs.end());
-    for (int64_t at : indices) {
-      if (at < 0 || at >= static_cast<int64_t>(all.size()))
-        return Broken(StrCat("Outer blob index is out of bounds in Do op: ", at, " of ", all.size(),
-                             " inputs and outputs"));
-      const Symbol outer = all[static_cast<size_t>(at)];
-      if (Has(parts.outer, outer))
-        return Broken(StrCat("Reusage of outer blob name ", Str(outer), " in Do op"));
-      parts.outer.push_back(outer);
-    }
-    for (Symbol name : all)
-      if (!Has(parts.outer, name))
-        return Broken(StrCat("Not all outer blob names are used in blob bindings in Do op: ", Str(name),
-                             " is bound to no inner blob"));
-    return parts;
-  }
-
   struct DoGradient {
     Op op;
     NamePairs gradients;  // outer input -> the blob its gradient is written to
@@ -363,7 +292,7 @@ class ControlGradient {
   }
 
   Result<void> Do() {
-    WEFT_TRY(DoParts parts, TakeApart(op_));
+    WEFT_TRY(DoParts parts, TakeApart(context_.net(), op_));
     WEFT_TRY(const NamePairs seeds, Seeds("Do"));
     const NetPtr before = parts.net;
     WEFT_TRY(DoGradient made, MakeDoGradient(op_, parts, seeds, false, NamerOfInputs()));
@@ -589,7 +518,7 @@ class ControlGradient {
     NetPtr loop_net;
     WEFT_TRY(const Op listed, LoopBody(loop_net));
     const Op body = CompleteLoopBody(context_.net(), listed);
-    WEFT_TRY(DoParts parts, TakeApart(body));
+    WEFT_TRY(DoParts parts, TakeApart(context_.net(), body));
     const NetPtr before = parts.net;
 
     // Which loop-carried blobs need a gradient: those that have one after the loop, and those whose value

@@ -34,7 +34,8 @@ Result<Net> CloneOps(const Net& net, const std::string& name, const BlobMap& map
 
 Error NotDefined(const Net& net, const Ssa& ssa, Symbol blob) {
   std::vector<std::string_view> names;
-  for (Symbol other : ssa.blobs()) names.push_back(net.Str(other));
+  for (Symbol other : ssa.blobs())
+    if (other != blob) names.push_back(net.Str(other));
   const auto near = NearestNames(net.Str(blob), names, 1);
   return Error{ErrorCode::kNotFound,
                StrCat(net.Str(blob), " is not defined in net ", net.Str(net.name),
