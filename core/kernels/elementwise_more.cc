@@ -139,7 +139,7 @@ Result<void> PiecewiseLinearTransform(KernelContext& c) {
       WEFT_ENSURE(c, c.In(i + 1).type() == DataType::kFloat, "bounds, slopes and intercepts must be floats");
       lists[i].assign(c.In<float>(i + 1), c.In<float>(i + 1) + c.In(i + 1).numel());
     }
-  const auto& [bounds, slopes, intercepts] = lists;
+  const std::vector<float>&bounds = lists[0], &slopes = lists[1], &intercepts = lists[2];
   const bool pairs = binary && x.ndim() == 2 && x.dim(1) == 2;
   WEFT_ENSURE(c, x.ndim() == 2 || (binary && x.ndim() == 1), "X is ", DimsToString(x.dims()));
   WEFT_ENSURE(c, !binary || pairs || x.ndim() == 1 || x.dim(1) == 1, "X is ", DimsToString(x.dims()));
