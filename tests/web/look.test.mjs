@@ -5,7 +5,7 @@
 
 import { after, before, test } from 'node:test';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, press, selection, serve, settle, shot } from './support.mjs';
+import { assert, dropAndShow, inked, launch, models, openPage, press, selection, serve, settle, shot } from './support.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -120,22 +120,8 @@ test('every control has a name', async () => {
   assert.deepEqual(nameless, []);
 });
 
-/** How many pixels of the middle of the canvas are not paper. */
-const inked = () => page.evaluate(async () => {
-  const { view, theme } = window.weft;
-  await new Promise((done) => view.onFrame(done));
-  const copy = document.createElement('canvas');
-  [copy.width, copy.height] = [200, 200];
-  const context = copy.getContext('2d');
-  context.drawImage(view.canvas, 0, 0, 200, 200);
-  const data = context.getImageData(0, 0, 200, 200).data, paper = theme.rendererColors()[0];
-  let n = 0;
-  for (let i = 0; i < data.length; i += 4) if (Math.abs(data[i] - (paper >> 16)) + Math.abs(data[i + 2] - (paper & 255)) > 30) ++n;
-  return n;
-});
-
 test('a lost graphics context comes back with the same picture', async () => {
-  const before = await inked();
+  const before = await inked(page);
   assert.ok(before > 200);
   await page.evaluate(async () => {
     const lose = window.weft.view.canvas.getContext('webgl2').getExtension('WEBGL_lose_context');
@@ -145,7 +131,7 @@ test('a lost graphics context comes back with the same picture', async () => {
     lose.restoreContext();
     await restored;
   });
-  const after = await inked();
+  const after = await inked(page);
   assert.ok(Math.abs(after - before) < before * 0.1, `${before}, then ${after}`);
   browser.problems.length = 0; // the browser remarks on a lost context
 });

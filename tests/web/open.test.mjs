@@ -85,7 +85,7 @@ test('the open dialog takes several files', async () => {
 
 test('#url= opens a file from a server', async () => {
   const files = await serve(models);
-  await openPage(page, 'about:blank').catch(() => {});
+  await page.goto('about:blank');
   await openPage(page, `${server.url}#url=${encodeURIComponent(files.url + 'vgga_train.pb')}`);
   await page.waitForFunction(() => window.weft.app.timing.firstFrame > 0);
   assert.equal(await page.evaluate(() => window.weft.app.state.documents[0].name), 'vgga_train.pb');

@@ -4,11 +4,11 @@
 // Nothing leaves the page: zero requests beyond its own files, a policy that forbids them, the single file from disk.
 
 import { after, before, test } from 'node:test';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { assert, built, dropAndShow, launch, models, openPage, root, selection, serve, settle, shot } from './support.mjs';
+import { basename, join } from 'node:path';
+import { assert, built, dropAndShow, inked, launch, models, openPage, root, selection, serve, settle, shot } from './support.mjs';
 
 let browser, page;
 const asked = [];
@@ -86,14 +86,52 @@ test('weft.html works from disk under connect-src none, with no request at all',
   assert.match(denied.policy, /script-src 'sha256-/);
 });
 
-test('a file with a net inside shows it', async () => {
+const carried = [join(models, 'alexnet_train.pb'), join(models, 'alexnet_train_init.pb')];
+const packInto = (target) => execFileSync(process.execPath, [join(root, 'web/tools/pack.mjs'), '--net', ...carried, target]);
+
+/** What is inside shows: boxes in the picture, rows in the outline's tree, and never the empty page. */
+async function showsCarried() {
+  await page.waitForFunction(() => window.weft.app.timing.firstFrame > 0 && window.weft.app.state.view?.lines > 0);
+  assert.deepEqual(await page.evaluate(() => window.weft.app.state.documents.map((d) => d.name)), carried.map((path) => basename(path)));
+  assert.equal(await page.evaluate(() => window.weft.app.state.pairs.length), 1);
+  assert.equal(await page.locator('.start').isVisible(), false);
+  assert.ok((await inked(page)) > 1000, 'boxes are seen');
+  await page.click('[data-tab=outline]');
+  await page.waitForSelector('.outline [data-op]');
+  assert.match(await page.textContent('.outline'), /Conv/);
+  assert.deepEqual(browser.problems, []);
+}
+
+test('a file with a net inside shows it, from disk', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'weft-pack-'));
   const target = join(folder, 'net.html');
-  execFileSync(process.execPath, [join(root, 'web/tools/pack.mjs'), '--net', join(models, 'alexnet_train.pb'), join(models, 'alexnet_train_init.pb'), target]);
+  packInto(target);
+  // The empty page is not even seen for a moment.
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      const start = document.querySelector('.start');
+      if (start && getComputedStyle(start).display !== 'none' && document.querySelector('script[data-net]')) window.sawStart = true;
+    }).observe(document, { subtree: true, childList: true, attributes: true });
+  });
   await openPage(page, `file://${target}`);
-  await page.waitForFunction(() => window.weft.app.timing.firstFrame > 0);
-  assert.deepEqual(await page.evaluate(() => window.weft.app.state.documents.map((d) => d.name)), ['alexnet_train.pb', 'alexnet_train_init.pb']);
-  assert.equal(await page.evaluate(() => window.weft.app.state.pairs.length), 1);
-  assert.deepEqual(browser.problems, []);
+  await showsCarried();
+  assert.equal(await page.evaluate(() => window.sawStart), undefined);
+  await shot(page, 'net-inside');
   rmSync(folder, { recursive: true });
+});
+
+test('serve.mjs serves it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'weft-serve-'));
+  packInto(join(folder, 'weft.html'));
+  const server = spawn(process.execPath, [join(root, 'web/tools/serve.mjs'), 'weft.html'], { env: { WEFT_WEB: folder, PATH: '' }, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const line = await new Promise((resolve) => server.stdout.once('data', (data) => resolve(String(data))));
+    await openPage(page, line.split(' ')[0].trim());
+    await showsCarried();
+    const outside = await fetch(new URL('/../package.json', line.split(' ')[0]));
+    assert.equal(outside.status, 404);
+  } finally {
+    server.kill();
+    rmSync(folder, { recursive: true });
+  }
 });

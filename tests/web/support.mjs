@@ -143,4 +143,18 @@ export const pixels = (page, rect) => page.evaluate(async ({ x, y, w, h }) => {
   return [...context.getImageData(0, 0, w, h).data];
 }, rect);
 
+/** How many pixels of the canvas, drawn small, are not paper: boxes, when a net shows. */
+export const inked = (page) => page.evaluate(async () => {
+  const { view, theme } = window.weft;
+  await new Promise((done) => view.onFrame(done));
+  const copy = document.createElement('canvas');
+  [copy.width, copy.height] = [200, 200];
+  const context = copy.getContext('2d');
+  context.drawImage(view.canvas, 0, 0, 200, 200);
+  const data = context.getImageData(0, 0, 200, 200).data, paper = theme.rendererColors()[0];
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) if (Math.abs(data[i] - (paper >> 16)) + Math.abs(data[i + 2] - (paper & 255)) > 30) ++n;
+  return n;
+});
+
 export { assert };

@@ -32,6 +32,9 @@ export async function makeWorker(name: string): Promise<Worker> {
   return new Worker(url);
 }
 
+/** True when nets were put into the single file. */
+export const carriesNets = (): boolean => document.querySelector('script[data-net]') !== null;
+
 /** Nets that were put into the single file: name and bytes. */
 export async function embeddedNets(): Promise<{ name: string; bytes: Uint8Array }[]> {
   const nets = [];

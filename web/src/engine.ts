@@ -23,6 +23,8 @@ export interface Task<T> {
   cancel(): void;
 }
 
+const cancelledError = (): WeftError => new WeftError({ code: 'cancelled', message: 'cancelled', op: -1, blob: '' });
+
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
@@ -69,7 +71,7 @@ export class Engine {
     let cancelled = false;
     let id = 0;
     const result = this.ready.then(() => {
-      if (cancelled) throw new WeftError({ code: 'cancelled', message: 'cancelled', op: -1, blob: '' });
+      if (cancelled) throw cancelledError();
       const task = this.wait((own) => {
         id = own;
         this.kinds.set(own, work.kind);
@@ -81,7 +83,13 @@ export class Engine {
       result,
       cancel: () => {
         cancelled = true;
-        if (id && this.waiting.has(id)) this.send({ type: 'cancel', id });
+        const waiting = this.waiting.get(id);
+        if (!waiting) return;
+        // Whoever waits is told at once; the worker drops the work when its step ends.
+        this.waiting.delete(id);
+        this.kinds.delete(id);
+        this.send({ type: 'cancel', id });
+        waiting.reject(cancelledError());
       },
     };
   }

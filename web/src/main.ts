@@ -6,7 +6,7 @@
 import './style.css';
 import createRender from '@wasm/render.js';
 import { App } from './app.ts';
-import { embeddedNets, loadBytes, makeWorker, selfContained } from './assets.ts';
+import { carriesNets, embeddedNets, loadBytes, makeWorker, selfContained } from './assets.ts';
 import { Commands } from './commands.ts';
 import { Details } from './details.ts';
 import { openHelp, openPalette } from './dialogs.ts';
@@ -252,10 +252,11 @@ function build(engine: Engine, render: Renderer): void {
     const any = !!state.view;
     left.classList.toggle('hidden', !any || !leftWanted);
     right.classList.toggle('hidden', !any || !rightWanted);
-    start.classList.toggle('hidden', any);
+    start.classList.toggle('hidden', any || carried);
     bar.querySelector('.find')!.classList.toggle('hidden', !any);
   };
   let leftWanted = true, rightWanted = true;
+  let carried = carriesNets();  // then the empty page never shows
   app.on(['net', 'scene'], layout);
 
   document.body.prepend(bar, left);
@@ -377,7 +378,12 @@ function build(engine: Engine, render: Renderer): void {
     void fetchFile(url).then((file) => app.open([file])).catch((error) => problem({ title: `${url} could not be fetched`, text: `${error instanceof Error ? error.message : error}. The server must allow other pages to read it (CORS).` }));
   };
   addEventListener('hashchange', openUrl);
-  void embeddedNets().then((nets) => (nets.length > 0 ? app.open(nets) : openUrl()));
+  if (carried) {
+    void embeddedNets().then((nets) => app.open(nets)).catch((error) => problem({ title: 'The net inside this page could not be read', text: String(error) })).finally(() => {
+      carried = false;
+      layout();
+    });
+  } else openUrl();
   Object.assign(window, { weft: { app, view, theme, commands, render } });
 }
 

@@ -58,7 +58,6 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
       const at = running.findIndex((r) => r.id === data.id);
       const [dropped] = at >= 0 ? running.splice(at, 1) : [];
       if (dropped) session.drop(dropped.job);
-      post({ type: 'failure', id: data.id, error: { code: 'cancelled', message: 'cancelled', op: -1, blob: '' } });
     }
   } catch (error) {
     crash(error);
