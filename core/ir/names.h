@@ -23,6 +23,8 @@ class NameRegistry {
   /// `base`, or the first of base_1, base_2, ... that no step has. Caffe2 does this for generated names only
   /// (base "step"); a name that the user gave is used as it is.
   std::string UniqueStep(std::string_view base = "step") { return steps_.Take(base); }
+  /// 0, 1, 2, ... for each kind: Caffe2 numbers the optimizers of a process by their class.
+  int NextInstance(std::string_view kind) { return instances_[std::string(kind)]++; }
   bool HasNet(std::string_view name) const { return nets_.Has(name); }
   /// The net is gone: its name is free again, and the next UniqueNet of that base gets it.
   void ReleaseNet(std::string_view name) { nets_.Release(name); }
@@ -41,6 +43,7 @@ class NameRegistry {
     std::unordered_map<std::string, uint32_t> used_;
   };
   Pool nets_, steps_;
+  std::unordered_map<std::string, int> instances_;  // looked up, never walked
 };
 
 class FreshNames {

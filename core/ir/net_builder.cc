@@ -129,7 +129,7 @@ std::vector<Symbol> NetBuilder::Add(const OpSpec& spec, const Scope& scope) {
   op.name = Intern(spec.name);
   if (spec.engine) op.engine = Intern(*spec.engine);
   op.device = spec.device ? spec.device : scope.device.device;
-  op.args = ArgList(spec.args);
+  op.args = spec.args.In(*net_.symbols);
   for (const BlobRef& input : spec.inputs) op.inputs.push_back(Resolve(input, scope.name));
   for (const BlobRef& input : spec.control_inputs) op.control_inputs.push_back(Resolve(input, scope.name));
   for (Symbol blob : op.inputs) {
@@ -192,6 +192,23 @@ Symbol NetBuilder::ConstBool(bool value, std::optional<BlobRef> output, const Sc
   spec.outputs = 1;
   if (output) spec.outputs = std::vector<BlobRef>{*output};
   return Add(spec, scope)[0];
+}
+
+void NetBuilder::LogInfo(std::span<const BlobRef> messages, const Scope& scope) {
+  for (const BlobRef& message : messages) {
+    Symbol blob = message.symbol;
+    if (!blob)
+      blob = Add(
+          {.type = "GivenTensorStringFill",
+           .outputs = std::vector<BlobRef>{NextName("log", {}, scope.name)},
+           .args = {{"shape", std::vector<int64_t>()}, {"values", std::vector<std::string>{message.text}}}},
+          scope)[0];
+    Add({.type = "Print", .inputs = {blob}, .outputs = std::vector<BlobRef>{}}, scope);
+  }
+}
+
+Symbol NetBuilder::Suffixed(Symbol blob, std::string_view suffix) {
+  return Intern(StrCat(net_.Str(blob), suffix));
 }
 
 }  // namespace weft

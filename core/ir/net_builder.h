@@ -17,6 +17,7 @@
 #include "core/base/symbol_map.h"
 #include "core/ir/names.h"
 #include "core/ir/net.h"
+#include "core/ir/op_arg.h"
 #include "core/ir/scope.h"
 
 namespace weft {
@@ -38,7 +39,7 @@ struct OpSpec {
   std::string_view type;
   std::vector<BlobRef> inputs{};
   OutputSpec outputs{};
-  std::vector<Arg> args{};
+  OpArgs args{};
   std::string_view name{};
   std::optional<std::string> engine{};
   std::vector<BlobRef> control_inputs{};
@@ -98,6 +99,10 @@ class NetBuilder {
   Result<Symbol> Const(const ConstValue& value, std::optional<BlobRef> output = {}, const Scope& scope = {});
   /// Appends the ConstantFill that Caffe2 makes for a single bool.
   Symbol ConstBool(bool value, std::optional<BlobRef> output = {}, const Scope& scope = {});
+  /// Appends a Print of each: a Symbol is a blob; text is a message, which a fill op puts into a new blob.
+  void LogInfo(std::span<const BlobRef> messages, const Scope& scope = {});
+  /// The blob called as `blob` with `suffix` behind. As a Symbol it takes no further name scope.
+  Symbol Suffixed(Symbol blob, std::string_view suffix);
 
  private:
   enum Flag : uint8_t { kWritten = 1, kRead = 2, kExternalInput = 4, kReserved = 8 };
