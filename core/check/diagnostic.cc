@@ -35,6 +35,8 @@ constexpr std::string_view kCodeNames[] = {
     "node_name",
     "not_portable",
     "nested_too_deep",
+    "wrong_shape",
+    "shape_unknown",
     "not_fed",
     "never_filled",
     "run_order",

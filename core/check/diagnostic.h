@@ -50,6 +50,9 @@ enum class FindingCode : uint8_t {
   kNodeName,
   kNotPortable,
   kNestedTooDeep,
+  // Shapes.
+  kWrongShape,
+  kShapeUnknown,
   // Nets that share a workspace.
   kNotFed,
   kNeverFilled,

@@ -12,8 +12,8 @@ std::vector<OpFamily> StandardFamilies() {
           FillOps(),       ReduceOps(),      ShapeOps(),      IndexOps(),     SparseLengthsOps(),
           SegmentOps(),    SequenceOps(),    RnnOps(),        OptimizerOps(), OptimizerFusedOps(),
           ControlOps(),    MemoryOps(),      CollectiveOps(), DetectionOps(), DetectronOps(),
-          QuantizedOps(),  IoOps(),          DatasetOps(),    QueueOps(),     TextOps(),
-          FeatureOps(),    HostOps()};
+          QuantizedOps(),  Int8Ops(),        IoOps(),         DatasetOps(),   QueueOps(),
+          TextOps(),       FeatureOps(),     HostOps()};
 }
 
 const OpSet& StandardOps() {

@@ -37,6 +37,7 @@ OpFamily CollectiveOps();
 OpFamily DetectionOps();
 OpFamily DetectronOps();
 OpFamily QuantizedOps();
+OpFamily Int8Ops();
 OpFamily IoOps();
 OpFamily DatasetOps();
 OpFamily QueueOps();

@@ -3,7 +3,8 @@
 //
 // What an operator IS: one constexpr row per operator, in its family's file beside its gradient operator.
 // Rows are data. Their text columns are little languages: ops/op_columns.h reads arities, ports, args and
-// in-place pairs straight from the row, ops/gradient_rule.h compiles a gradient line once for a net.
+// in-place pairs straight from the row, ops/gradient_rule.h and ops/shape_rule.h compile their lines once for
+// a net.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,6 @@
 namespace weft {
 
 class GradientContext;  // ops/gradient_context.h
-class ShapeContext;     // ops/shape_context.h
-struct OpCost;          // ops/shape_context.h
 
 inline constexpr int kAny = std::numeric_limits<int>::max();  // no upper bound
 
@@ -69,9 +68,9 @@ struct OpDef {
   std::string_view gradient = {};                           // ops/gradient_rule.h says how to read it
   Result<void> (*gradient_fn)(GradientContext&) = nullptr;  // where one line can't say it
 
-  Result<void> (*shape)(ShapeContext&) = nullptr;  // null: shapes unknown; shape_reason says why
-  std::string_view shape_reason = {};              // "depends on data", "needs a file"
-  OpCost (*cost)(const ShapeContext&) = nullptr;
+  std::string_view shape = {};         // ops/shape_rule.h says how to read it; empty: shape_reason says why
+  std::string_view shape_reason = {};  // "needs a file", "what the Python function returns"
+  std::string_view cost = {};          // floating point operations, as in shape: "2*|Y|*W[1:]"; empty: none
 
   uint8_t tier = 3;    // 1 what real nets use most .. 3 the rest; semantics.md section 4
   uint32_t flags = 0;  // OpFlags
