@@ -22,6 +22,8 @@ constexpr OpDef kOps[] = {
              "angle_bound_lo:int=-90 angle_bound_hi:int=90 clip_angle_thresh:float=1.0 "
              "correct_transform_coords:bool=0 legacy_plus_one:bool=1",
      .policy = kForbidden,
+     .shape = "boxes = deltas; roi_batch_splits = [?] : rois",
+     .cost = "20*|deltas|",
      .tier = 1},
     {.name = "BoxWithNMSLimit",
      .doc = "For each class: boxes above score_thresh after non-maximum suppression (hard or soft), "
@@ -35,6 +37,8 @@ constexpr OpDef kOps[] = {
              "input_boxes_include_bg_cls:bool=1 legacy_plus_one:bool=1 "
              "output_classes_include_bg_cls:bool=1",
      .policy = kForbidden,
+     .shape = "scores, classes = [?]; if @rotated: boxes = [?, 5]; if !@rotated: boxes = [?, 4]; "
+              "batch_splits = batch_splits; keeps = [?] : int32; keeps_size = [?] : int32",
      .tier = 1},
     {.name = "CollectAndDistributeFpnRpnProposals",
      .doc = "Collects the proposals of all pyramid levels, keeps the rpn_post_nms_topN best, and "
@@ -46,6 +50,7 @@ constexpr OpDef kOps[] = {
              "roi_min_level:int=2 rpn_max_level:int=6 rpn_min_level:int=2 rpn_post_nms_topN:int=2000 "
              "legacy_plus_one:bool=1",
      .policy = kForbidden,
+     .shape = "rois, rois_by_level = [?, 5]; restore = [?] : int32",
      .tier = 1},
     {.name = "CollectRpnProposals",
      .doc = "Collects the proposals of all pyramid levels and keeps the rpn_post_nms_topN best.",
@@ -55,6 +60,7 @@ constexpr OpDef kOps[] = {
      .args = "rpn_max_level:int=6 rpn_min_level:int=2 rpn_post_nms_topN:int=2000 "
              "legacy_plus_one:bool=1",
      .policy = kForbidden,
+     .shape = "rois = [?, 5]",
      .tier = 2},
     {.name = "DistributeFpnProposals",
      .doc = "Distributes proposals to the pyramid levels that fit their size; restore undoes it.",
@@ -64,6 +70,7 @@ constexpr OpDef kOps[] = {
      .args = "roi_canonical_scale:int=224 roi_canonical_level:int=4 roi_max_level:int=5 "
              "roi_min_level:int=2 legacy_plus_one:bool=1",
      .policy = kForbidden,
+     .shape = "rois_by_level = [?, rois.1]; restore = [rois.0] : int32",
      .tier = 2},
     {.name = "GenerateProposals",
      .doc = "Region proposals: anchors at each place of scores [N, A, H, W], moved by deltas, cut "
@@ -76,6 +83,7 @@ constexpr OpDef kOps[] = {
              "angle_bound_on:bool=1 angle_bound_lo:int=-90 angle_bound_hi:int=90 "
              "clip_angle_thresh:float=1.0 legacy_plus_one:bool=1",
      .policy = kForbidden,
+     .shape = "rois = [?, anchors.1 + 1]; probabilities = [?] : scores",
      .tier = 1},
     {.name = "GenerateProposalsCPP",
      .doc = "An older name of GenerateProposals.",
@@ -87,6 +95,7 @@ constexpr OpDef kOps[] = {
              "angle_bound_on:bool=1 angle_bound_lo:int=-90 angle_bound_hi:int=90 "
              "clip_angle_thresh:float=1.0 legacy_plus_one:bool=1",
      .policy = kForbidden,
+     .shape = "rois = [?, anchors.1 + 1]; probabilities = [?] : scores",
      .tier = 3},
     {.name = "HeatmapMaxKeypoint",
      .doc = "For each box and keypoint: place and score of the maximum of its heatmap, refined to "
@@ -96,6 +105,7 @@ constexpr OpDef kOps[] = {
      .ports = "heatmaps boxes -> keypoints",
      .args = "should_output_softmax:bool=0",
      .policy = kForbidden,
+     .shape = "keypoints = [heatmaps.0, 4, heatmaps.1]",
      .tier = 2},
     {.name = "RMACRegions",
      .doc = "The regions of R-MAC pooling: overlapping squares at scales sizes over the plane of X, "
@@ -105,6 +115,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> rois",
      .args = "scales:int=3 overlap:float=0.4",
      .policy = kForbidden,
+     .shape = "rois = [?, 5] : X",
      .tier = 3},
     {.name = "RoIAlign",
      .doc = "For each region a pooled_h x pooled_w grid of means of X, sampled at exact places with "
@@ -116,6 +127,8 @@ constexpr OpDef kOps[] = {
              "aligned:bool=0 order:string=NCHW",
      .policy = kRule,
      .gradient = "RoIAlignGradient(I0, I1, GO0) -> GI0",
+     .shape = "roi",
+     .cost = "|Y|",
      .tier = 1},
     {.name = "RoIAlignGradient",
      .doc = "Spreads dY over the elements of X that each sample was interpolated from.",
@@ -124,6 +137,7 @@ constexpr OpDef kOps[] = {
      .ports = "X rois dY -> dX",
      .args = "aligned:bool=0 pooled_h:int=1 pooled_w:int=1 sampling_ratio:int=-1 "
              "spatial_scale:float=1.0",
+     .shape = "dX = X",
      .tier = 1},
     {.name = "RoIAlignRotated",
      .doc = "RoIAlign for rotated regions: center, size and angle.",
@@ -134,6 +148,8 @@ constexpr OpDef kOps[] = {
              "aligned:bool=0 order:string=NCHW",
      .policy = kRule,
      .gradient = "RoIAlignRotatedGradient(I0, I1, GO0) -> GI0",
+     .shape = "roi",
+     .cost = "|Y|",
      .tier = 2},
     {.name = "RoIPool",
      .doc = "For each region a pooled_h x pooled_w grid of maxima of X, over whole pixels; argmaxes "
@@ -145,6 +161,8 @@ constexpr OpDef kOps[] = {
      .args = "is_test:int=0 order:string=NCHW pooled_h:int=1 pooled_w:int=1 spatial_scale:float=1.0",
      .policy = kRule,
      .gradient = "RoIPoolGradient(I0, I1, O1, GO0) -> GI0",
+     .shape = "roi",
+     .cost = "|Y|",
      .tier = 2},
     {.name = "RoIPoolGradient",
      .doc = "Adds dY to the places of the maxima.",
@@ -152,6 +170,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X rois argmaxes dY -> dX",
      .args = "order:string=NCHW pooled_h:int=1 pooled_w:int=1 spatial_scale:float=1.0",
+     .shape = "dX = X",
      .tier = 2},
 };
 

@@ -21,6 +21,8 @@ constexpr OpDef kOps[] = {
              "order:string=NCHW",
      .policy = kRule,
      .gradient = "SpaceToBatch(GO0) -> GI0",
+     .shape = "Y = [X.0 / (@block_size * @block_size), X.1, X.2 * @block_size - @pad_t - @pad_b - 2*@pad, "
+              "X.3 * @block_size - @pad_l - @pad_r - 2*@pad]",
      .tier = 3},
     {.name = "BRGNCHWCToPackedInt8BGRAStylizerDeprocess",
      .doc = "Adds the mean of each of the three channels to X [N, 3, H, W], rounds and cuts to "
@@ -29,6 +31,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X mean -> Y",
      .args = "noise_size:int=491 noise_std:float=10.0",
+     .shape = "Y = [X.0, X.2, X.3, 4] : uint8",
      .tier = 3},
     {.name = "ChannelShuffle",
      .doc = "Regroups the channels of X: taken as a matrix of group rows, they are read by column. "
@@ -39,6 +42,7 @@ constexpr OpDef kOps[] = {
      .args = "group:int=1 order:string=NCHW",
      .policy = kRule,
      .gradient = "ChannelShuffleGradient(GO0) -> GI0",
+     .shape = "Y = X",
      .tier = 2},
     {.name = "ChannelShuffleGradient",
      .doc = "Puts the channels back in their order.",
@@ -46,6 +50,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "dY -> dX",
      .args = "group:int=1 order:string=NCHW",
+     .shape = "dX = dY",
      .tier = 2},
     {.name = "IntegralImage",
      .doc = "Y [N, C, H+1, W+1] holds at each place the sum of X [N, C, H, W] over all that is "
@@ -55,12 +60,15 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .policy = kRule,
      .gradient = "IntegralImageGradient(I0, GO0) -> GI0",
+     .shape = "Y = [X[:2], X.2 + 1, X.3 + 1]",
+     .cost = "|Y|",
      .tier = 3},
     {.name = "IntegralImageGradient",
      .doc = "For each element of X: the sum of dY over all places below and right of it.",
      .in = 2,
      .out = 1,
      .ports = "X dY -> dX",
+     .shape = "dX = X",
      .tier = 3},
     {.name = "NCHW2NHWC",
      .doc = "Moves the channel axis last: [N, C, ...] to [N, ..., C].",
@@ -69,6 +77,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .policy = kRule,
      .gradient = "NHWC2NCHW(GO0) -> GI0",
+     .shape = "Y = [X.0, X[2:], X.1]",
      .tier = 2},
     {.name = "NHWC2NCHW",
      .doc = "Moves the channel axis second: [N, ..., C] to [N, C, ...].",
@@ -77,6 +86,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .policy = kRule,
      .gradient = "NCHW2NHWC(GO0) -> GI0",
+     .shape = "Y = [X.0, X.-1, X[1:-1]]",
      .tier = 2},
     {.name = "NormalizePlanarYUV",
      .doc = "Y = (X - mean[n, c]) / std[n, c] for each plane of X [N, C, H, W]; mean and std are "
@@ -85,6 +95,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X mean std -> Y",
      .inplace = "0>0",
+     .shape = "Y = X",
+     .cost = "2*|X|",
      .tier = 3},
     {.name = "PackedInt8BGRANHWCToNCHWCStylizerPreprocess",
      .doc = "Unpacks uint8 BGRA pixels [N, H, W, 4] into floats [N, 3, H, W], subtracting the mean "
@@ -93,6 +105,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X mean -> Y",
      .args = "noise_size:int=491 noise_std:float=10.0",
+     .shape = "Y = [X.0, 3, X.1, X.2] : mean",
      .tier = 3},
     {.name = "PadImage",
      .doc = "Pads the plane of X [N, C, H, W] by pad_t, pad_l, pad_b, pad_r with value, or by "
@@ -104,6 +117,7 @@ constexpr OpDef kOps[] = {
              "mode:string=constant value:float=0.0 order:string=NCHW",
      .policy = kRule,
      .gradient = "PadImageGradient(GO0) -> GI0",
+     .shape = "pad_image",
      .tier = 2},
     {.name = "PadImageGradient",
      .doc = "Adds the gradient of every padded copy to the element that it was made from.",
@@ -112,6 +126,7 @@ constexpr OpDef kOps[] = {
      .ports = "dY -> dX",
      .args = "pad:int=0 pads:ints pad_t:int=0 pad_l:int=0 pad_b:int=0 pad_r:int=0 "
              "mode:string=constant order:string=NCHW value:float=0.0",
+     .shape = "pad_image_gradient",
      .tier = 2},
     {.name = "ResizeNearest",
      .doc = "Resizes the plane of X [N, C, H, W] by height_scale and width_scale (or by the two "
@@ -122,6 +137,7 @@ constexpr OpDef kOps[] = {
      .args = "width_scale:float=1.0 height_scale:float=1.0 order:string=NCHW",
      .policy = kRule,
      .gradient = "ResizeNearestGradient(GO0, I0, I1?) -> GI0",
+     .shape = "resize",
      .tier = 1},
     {.name = "ResizeNearestGradient",
      .doc = "Adds each element of dY to the element of X that it was taken from.",
@@ -129,6 +145,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "dY X scale? -> dX",
      .args = "width_scale:float=1.0 height_scale:float=1.0 order:string=NCHW",
+     .shape = "dX = X",
+     .cost = "|dY|",
      .tier = 1},
     {.name = "ResizeNearest3D",
      .doc = "Resizes X [N, C, T, H, W] by temporal_scale, height_scale and width_scale, taking the "
@@ -140,6 +158,7 @@ constexpr OpDef kOps[] = {
              "order:string=NCHW",
      .policy = kRule,
      .gradient = "ResizeNearest3DGradient(GO0, I0) -> GI0",
+     .shape = "resize3d",
      .tier = 3},
     {.name = "ResizeNearest3DGradient",
      .doc = "Adds each element of dY to the element of X that it was taken from.",
@@ -148,6 +167,7 @@ constexpr OpDef kOps[] = {
      .ports = "dY X -> dX",
      .args = "temporal_scale:float=1.0 width_scale:float=1.0 height_scale:float=1.0 "
              "order:string=NCHW",
+     .shape = "dX = X",
      .tier = 3},
     {.name = "SpaceToBatch",
      .doc = "Moves blocks of the padded plane to the batch: [N, C, H, W] to [N block^2, C, (H + "
@@ -159,6 +179,8 @@ constexpr OpDef kOps[] = {
              "order:string=NCHW",
      .policy = kRule,
      .gradient = "BatchToSpace(GO0) -> GI0",
+     .shape = "Y = [X.0 * @block_size * @block_size, X.1, (X.2 + @pad_t + @pad_b + 2*@pad) / @block_size, "
+              "(X.3 + @pad_l + @pad_r + 2*@pad) / @block_size]",
      .tier = 3},
     {.name = "UpsampleBilinear",
      .doc = "Resizes the plane of X [N, C, H, W] by height_scale and width_scale (or by the two "
@@ -169,6 +191,8 @@ constexpr OpDef kOps[] = {
      .args = "width_scale:float=1.0 height_scale:float=1.0",
      .policy = kRule,
      .gradient = "UpsampleBilinearGradient(GO0, I0, I1?) -> GI0",
+     .shape = "resize",
+     .cost = "8*|Y|",
      .tier = 2},
     {.name = "UpsampleBilinearGradient",
      .doc = "Spreads each element of dY over the four that it was interpolated from.",
@@ -176,6 +200,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "dY X scale? -> dX",
      .args = "width_scale:float=1.0 height_scale:float=1.0",
+     .shape = "dX = X",
+     .cost = "8*|dY|",
      .tier = 2},
 };
 

@@ -42,6 +42,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X indices lengths boundaries -> Y",
      .policy = kNone,
+     .shape = "Y = [X.0, |indices|] : int32",
      .tier = 3},
     {.name = "BatchBucketOneHot",
      .doc = "One-hot codes for each column of X [N, D] by the bucket between its boundaries: "
@@ -49,6 +50,7 @@ constexpr OpDef kOps[] = {
      .in = 3,
      .out = 1,
      .ports = "X lengths boundaries -> Y",
+     .shape = "Y = [X.0, |boundaries| + X.1]",
      .tier = 3},
     {.name = "BatchDenseToSparse",
      .doc = "Picks from row i of dense [N, D] the columns that its lengths[i] indices name; all "
@@ -58,6 +60,7 @@ constexpr OpDef kOps[] = {
      .ports = "lengths indices dense -> values",
      .policy = kRule,
      .gradient = "BatchSparseToDense(I0, I1, GO0, I2) -> GI2",
+     .shape = "values = indices : dense",
      .tier = 3},
     {.name = "BatchGather",
      .doc = "Gathers along axis 1 (or axis) with the same indices for every outer row: [N, D, ...] "
@@ -68,6 +71,7 @@ constexpr OpDef kOps[] = {
      .args = "axis:int=1 match_outer:bool=0",
      .policy = kRule,
      .gradient = "BatchGatherGradient(I0, I1, GO0) -> GI0",
+     .shape = "batch_gather",
      .tier = 2},
     {.name = "BatchGatherGradient",
      .doc = "Adds the slices of dY to the places of X that they were gathered from, 0 elsewhere.",
@@ -75,6 +79,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X indices dY -> dX",
      .args = "axis:int=1 match_outer:bool=0",
+     .shape = "dX = X",
      .tier = 2},
     {.name = "BatchOneHot",
      .doc = "For each column d of X [N, D] and each of its lengths[d] values: 1 where they are "
@@ -83,6 +88,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X lengths values -> Y",
      .policy = kNone,
+     .shape = "Y = [X.0, |values|] : X",
      .tier = 3},
     {.name = "BatchPermutation",
      .doc = "Row i of Y is row indices[i] of X; indices are a permutation.",
@@ -91,12 +97,14 @@ constexpr OpDef kOps[] = {
      .ports = "X indices -> Y",
      .policy = kRule,
      .gradient = "BatchPermutationGradient(I1, GO0) -> GI0",
+     .shape = "Y = X",
      .tier = 2},
     {.name = "BatchPermutationGradient",
      .doc = "Row indices[i] of dX is row i of dY.",
      .in = 2,
      .out = 1,
      .ports = "indices dY -> dX",
+     .shape = "dX = dY",
      .tier = 2},
     {.name = "BatchSparseToDense",
      .doc = "Scatters values into rows of dense [N, D] full of default_value: row i takes "
@@ -108,6 +116,7 @@ constexpr OpDef kOps[] = {
      .args = "dense_last_dim:int=0 default_value:float=0",
      .policy = kRule,
      .gradient = "BatchDenseToSparse(I0, I1, GO0) -> GI2",
+     .shape = "if like: dense = like : values; if !like: dense = [lengths.0, @dense_last_dim] : values",
      .tier = 3},
     {.name = "BooleanMask",
      .doc = "The rows of X where the bool mask is true, and which rows they are. As many rows as "
@@ -117,12 +126,14 @@ constexpr OpDef kOps[] = {
      .ports = "X mask -> Y indices?",
      .policy = kRule,
      .gradient = "BooleanMaskGradient(I1, GO0) -> GI0",
+     .shape = "Y = [?, X[1:]]; indices = [Y.0] : int64",
      .tier = 1},
     {.name = "BooleanMaskGradient",
      .doc = "Rows of dY where the mask is true, zeros elsewhere.",
      .in = 2,
      .out = 1,
      .ports = "mask dY -> dX",
+     .shape = "dX = [mask.0, dY[1:]] : dY",
      .tier = 1},
     {.name = "BooleanMaskLengths",
      .doc = "How many elements of each segment the mask keeps.",
@@ -130,6 +141,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "lengths mask -> masked_lengths",
      .policy = kNone,
+     .shape = "masked_lengths = lengths",
      .tier = 3},
     {.name = "BooleanUnmask",
      .doc = "Undoes BooleanMask: inputs are pairs of mask and kept values; element i comes from the "
@@ -139,6 +151,7 @@ constexpr OpDef kOps[] = {
      .arities = "2n/1",
      .ports = "mask_and_values... -> Y",
      .policy = kNone,
+     .shape = "Y = [I0.0] : I1",
      .tier = 2},
     {.name = "Conditional",
      .doc = "Row i of A where condition[i] is true, of B elsewhere.",
@@ -146,6 +159,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "condition A B -> Y",
      .policy = kNone,
+     .shape = "Y = A : A",
      .tier = 2},
     {.name = "CopyRowsToTensor",
      .doc = "Copies row into the rows of X that the indices name, in place.",
@@ -157,6 +171,7 @@ constexpr OpDef kOps[] = {
      .gradient = "if !GO0.sparse: CopyRowsToTensorGradient(GO0) -> GI0; if GO0.sparse: "
                  "CopyRowsToTensorGradient(GO0.indices) -> GI0.indices; if GO0.sparse: "
                  "CopyRowsToTensorGradient(GO0.values) -> GI0.values",
+     .shape = "Y = X",
      .tier = 2},
     {.name = "CopyRowsToTensorGradient",
      .doc = "dX = dY.",
@@ -164,6 +179,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "dY -> dX",
      .inplace = "0>0",
+     .shape = "dX = dY",
      .tier = 2},
     {.name = "EnsureDense",
      .doc = "Passes X on; in the backward pass a sparse gradient is made dense here.",
@@ -174,6 +190,7 @@ constexpr OpDef kOps[] = {
      .policy = kPassThrough,
      .gradient = "if GO0.sparse: SparseToDense(GO0.indices, GO0.values, I0) -> GI0; if !GO0.sparse: GI0 "
                  "= GO0",
+     .shape = "Y = X",
      .tier = 2},
     {.name = "Find",
      .doc = "For each needle the last place where it stands in haystack, missing_value when "
@@ -182,6 +199,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "haystack needles -> indices",
      .args = "missing_value:int=-1",
+     .shape = "indices = needles : int32",
      .tier = 2},
     {.name = "FindDuplicateElements",
      .doc = "The places of elements of X that stood before: int64, as many as there are repeats.",
@@ -189,6 +207,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X -> indices",
      .policy = kForbidden,
+     .shape = "indices = [?] : int64",
      .tier = 2},
     {.name = "Gather",
      .doc = "The slices of X along axis that the indices name: [indices..., the rest of X]. Along "
@@ -201,6 +220,7 @@ constexpr OpDef kOps[] = {
      .gradient = "if axis=0 and !dense_gradient: GI0.indices = I1; if axis=0 and !dense_gradient: "
                  "GI0.values = GO0; if axis=0 and dense_gradient: SparseToDense(I1, GO0, I0) -> GI0; if "
                  "!axis=0: BatchGatherGradient(I0, I1, GO0) -> GI0",
+     .shape = "gather",
      .tier = 1},
     {.name = "GatherByKey",
      .doc = "Undoes Partition: takes for each key the next row of the partition that the key "
@@ -210,6 +230,7 @@ constexpr OpDef kOps[] = {
      .ports = "keys partitions... -> Y",
      .policy = kRule,
      .gradient_fn = GatherByKeyGradient,
+     .shape = "Y = [keys.0, partitions[1:]] : partitions",
      .tier = 3},
     {.name = "GatherRanges",
      .doc = "Concatenates pieces of X: ranges [N, M, 2] holds (start, length) pairs; lengths has "
@@ -217,6 +238,7 @@ constexpr OpDef kOps[] = {
      .in = 2,
      .out = 2,
      .ports = "X ranges -> Y lengths",
+     .shape = "Y = [?] ; lengths = [ranges.0] : int32",
      .tier = 2},
     {.name = "GatherRangesToDense",
      .doc = "For each of as many features as lengths has: a matrix with the range of each example, "
@@ -227,6 +249,7 @@ constexpr OpDef kOps[] = {
      .args = "lengths:ints min_observation:int=10000 max_mismatched_ratio:float=0.01 "
              "max_empty_ratio:float=1.0",
      .policy = kNone,
+     .shape = "gather_ranges",
      .tier = 3},
     {.name = "IndexHash",
      .doc = "Hashes integers into 0 .. modulo-1 by seed.",
@@ -236,6 +259,7 @@ constexpr OpDef kOps[] = {
      .args = "seed:int=0 modulo:int=0",
      .inplace = "0>0",
      .policy = kForbidden,
+     .shape = "Y = X",
      .tier = 2},
     {.name = "IsMemberOf",
      .doc = "Bool tensor: true where an element of X is one of the values given as the argument "
@@ -245,6 +269,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .args = "value:any dtype:int=0",
      .policy = kForbidden,
+     .shape = "Y = X : bool",
      .tier = 3},
     {.name = "KeySplit",
      .doc = "Adds up how often each key of X [N, K] occurs, for each of categorical_limit values: a "
@@ -253,6 +278,7 @@ constexpr OpDef kOps[] = {
      .out = {1, kAny},
      .ports = "X -> outputs...",
      .args = "categorical_limit:int=0",
+     .shape = "outputs = [X.0] : int32",
      .tier = 3},
     {.name = "LengthsGather",
      .doc = "The segments of X, whose lengths are given, that the indices name, one after the "
@@ -261,6 +287,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X lengths indices -> Y",
      .policy = kForbidden,
+     .shape = "Y = [?, X[1:]]",
      .tier = 2},
     {.name = "LengthsPartition",
      .doc = "Partition for segmented data: keys of the second input decide, and lengths are split "
@@ -271,6 +298,7 @@ constexpr OpDef kOps[] = {
      .ports = "lengths X... -> outputs...",
      .args = "pack_first_input:int=0",
      .policy = kNone,
+     .shape = "partition",
      .tier = 3},
     {.name = "NGramFromCategorical",
      .doc = "Number of each row's n-gram: its categorical columns col_ids, looked up in vals, read "
@@ -280,13 +308,15 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .args = "categorical_limits:ints col_ids:ints vals:ints",
      .policy = kNone,
+     .shape = "Y = [X.0] : int64",
      .tier = 3},
     {.name = "OneHot",
-     .doc = "One row of size zeros for each index, with a 1 at the index: uint8 [N, size].",
+     .doc = "One row of size zeros for each index, with a 1 at the index: float [N, size].",
      .in = 2,
      .out = 1,
      .ports = "indices size -> Y",
      .policy = kNone,
+     .shape = "Y = [|indices|, value(size, 0)] : float",
      .tier = 2},
     {.name = "Partition",
      .doc = "Shards rows by key modulo the number of shards; with pack_first_input keys are divided "
@@ -297,6 +327,7 @@ constexpr OpDef kOps[] = {
      .ports = "keys inputs... -> outputs...",
      .args = "pack_first_input:int=0",
      .policy = kNone,
+     .shape = "partition",
      .tier = 3},
     {.name = "RemoveDataBlocks",
      .doc = "X without the rows that the indices name.",
@@ -304,6 +335,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X blocks -> Y",
      .policy = kForbidden,
+     .shape = "Y = [?, X[1:]]",
      .tier = 3},
     {.name = "Scatter",
      .doc = "X with the elements of updates written along axis at the indices.",
@@ -313,6 +345,7 @@ constexpr OpDef kOps[] = {
      .args = "axis:int=1",
      .inplace = "0>0",
      .policy = kForbidden,
+     .shape = "Y = X",
      .tier = 2},
     {.name = "ScatterAssign",
      .doc = "Writes slices[i] over row indices[i] of X, in place.",
@@ -321,6 +354,7 @@ constexpr OpDef kOps[] = {
      .ports = "X indices slices -> Y",
      .enforced = "0>0",
      .policy = kForbidden,
+     .shape = "Y = X",
      .tier = 2},
     {.name = "ScatterWeightedSum",
      .doc = "For each index i: row i of X times weight0 plus the slices for it, each times its "
@@ -331,13 +365,15 @@ constexpr OpDef kOps[] = {
      .ports = "X weight0 indices slices_and_weights... -> Y",
      .enforced = "0>0",
      .policy = kForbidden,
+     .shape = "Y = X",
      .tier = 1},
     {.name = "SegmentOneHot",
-     .doc = "For each segment of indices a row of size zeros with ones at its indices: uint8.",
+     .doc = "For each segment of indices a row of size zeros with ones at its indices: float.",
      .in = 3,
      .out = 1,
      .ports = "lengths indices size -> Y",
      .policy = kNone,
+     .shape = "Y = [lengths.0, value(size, 0)] : float",
      .tier = 3},
     {.name = "SparseToDense",
      .doc = "Adds row i of values to row indices[i] of zeros. As many rows as output_first_dim, as "
@@ -348,6 +384,9 @@ constexpr OpDef kOps[] = {
      .args = "output_first_dim:int=0",
      .policy = kRule,
      .gradient = "Gather(GO0, I0) -> GI1",
+     .shape = "if like: Y = [like.0, values[1:]] : values; if !like and @output_first_dim>0: Y = "
+              "[@output_first_dim, values[1:]] : values; if !like and @output_first_dim<1: Y = [?, "
+              "values[1:]] : values",
      .tier = 2},
     {.name = "SparseToDenseMask",
      .doc = "For each example a dense row with the value of every id in mask, default where it has "
@@ -358,6 +397,9 @@ constexpr OpDef kOps[] = {
      .args = "mask:ints return_presence_mask:bool=0 max_skipped_indices:int=50",
      .policy = kRule,
      .gradient = "SparseToDenseMaskGradient(I0, GO0, I3?) -> GI1",
+     .shape =
+         "if lengths: Y = [lengths.0, #@mask, default] : values; if !lengths: Y = [#@mask, default] : "
+         "values; if lengths: presence = [lengths.0, #@mask] : bool; if !lengths: presence = [#@mask] : bool",
      .tier = 2},
     {.name = "SparseToDenseMaskGradient",
      .doc = "For each sparse entry the slice of dY at its id, zero when the mask lacks it.",
@@ -365,6 +407,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "indices dY lengths? -> dvalues",
      .args = "mask:ints max_skipped_indices:int=50 return_presence_mask:bool=0",
+     .shape =
+         "if lengths: dvalues = [indices.0, dY[2:]] : dY; if !lengths: dvalues = [indices.0, dY[1:]] : dY",
      .tier = 2},
     {.name = "Unique",
      .doc = "The different elements of X, and for each element which of them it is. In order of "
@@ -373,6 +417,7 @@ constexpr OpDef kOps[] = {
      .out = {1, 2},
      .ports = "X -> values remapping?",
      .policy = kForbidden,
+     .shape = "values = [?] : X; remapping = X : int32",
      .tier = 1},
 };
 

@@ -29,6 +29,7 @@ constexpr OpDef kOps[] = {
      .ports = "queue -> reader",
      .args = "key_blob_index:int=-1 value_blob_index:int=0 timeout_secs:float=0.0",
      .policy = kForbidden,
+     .shape = "reader = object",
      .tier = 3,
      .flags = kHostOnly | kStateful},
     {.name = "CreateDB",
@@ -38,6 +39,7 @@ constexpr OpDef kOps[] = {
      .ports = "-> reader",
      .args = "db:string db_type:string=leveldb num_shards:int=1 shard_id:int=0",
      .policy = kNone,
+     .shape = "reader = object",
      .tier = 1,
      .flags = kHostOnly | kStateful},
     {.name = "CreateTextFileReader",
@@ -48,6 +50,7 @@ constexpr OpDef kOps[] = {
      .ports = "-> reader",
      .args = "filename:string num_passes:int=1 field_types:ints",
      .policy = kNone,
+     .shape = "reader = object",
      .tier = 2,
      .flags = kHostOnly | kStateful},
     {.name = "DBExists",
@@ -57,6 +60,7 @@ constexpr OpDef kOps[] = {
      .ports = "-> exists",
      .args = "absolute_path:int=0 db_name:string db_type:string db_options:string",
      .policy = kForbidden,
+     .shape = "exists = [] : bool",
      .tier = 2,
      .flags = kHostOnly | kStateful},
     {.name = "ImageInput",
@@ -75,6 +79,9 @@ constexpr OpDef kOps[] = {
              "output_type:string=unknown db:string db_type:string=leveldb output_sizes:ints "
              "random_scale:ints max_decode_error_ratio:float=1.0 num_labels:int=0",
      .policy = kNone,
+     .shape = "if @color: images = [@batch_size, @crop, @crop, 3] : float; if !@color: images = "
+              "[@batch_size, @crop, @crop, 1] : float; if @label_type=0: labels = [@batch_size] : int32; "
+              "outputs = [@batch_size, ?] : int32",
      .tier = 2,
      .flags = kRandom | kHostOnly | kStateful},
     {.name = "Load",
@@ -87,6 +94,7 @@ constexpr OpDef kOps[] = {
              "db_type:string keep_device:int=0 load_all:int=0 allow_incomplete:bool=0 "
              "source_blob_names:strings db_options:string",
      .policy = kNone,
+     .shape_reason = "what is in the file",
      .tier = 1,
      .flags = kHostOnly | kStateful},
     {.name = "Print",
@@ -127,6 +135,7 @@ constexpr OpDef kOps[] = {
      .ports = "reader -> outputs...",
      .args = "batch_size:int=0",
      .policy = kNone,
+     .shape_reason = "what is in the database",
      .tier = 1,
      .flags = kHostOnly | kStateful},
     {.name = "TextFileReaderRead",
@@ -136,6 +145,7 @@ constexpr OpDef kOps[] = {
      .ports = "reader -> columns...",
      .args = "batch_size:int=1",
      .policy = kNone,
+     .shape_reason = "what is in the file",
      .tier = 2,
      .flags = kHostOnly | kStateful},
     {.name = "VideoInput",
@@ -154,6 +164,7 @@ constexpr OpDef kOps[] = {
              "sampling_rate_of:int=1 sampling_rate_rgb:int=1 scale_h:int=0 scale_w:int=0 "
              "short_edge:int=0 use_local_file:bool=0 video_res_type:int=0",
      .policy = kNone,
+     .shape_reason = "the video files decide",
      .tier = 2,
      .flags = kRandom | kHostOnly | kStateful},
 };

@@ -18,6 +18,8 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .args = "gamma:float=1.0",
      .policy = kForbidden,
+     .shape = "Y = X",
+     .cost = "2*|X|",
      .tier = 2,
      .flags = kStateful},
     {.name = "AccumulateHistogram",
@@ -28,6 +30,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> current total",
      .args = "lower_bound:float=0.0 upper_bound:float=1.0 num_buckets:int=1",
      .policy = kForbidden,
+     .shape = "current, total = [@num_buckets + 2] : int64",
      .tier = 2,
      .flags = kStateful},
     {.name = "Accuracy",
@@ -38,6 +41,7 @@ constexpr OpDef kOps[] = {
      .ports = "predictions labels -> accuracy",
      .args = "top_k:int=1",
      .policy = kForbidden,
+     .shape = "accuracy = [] : float",
      .tier = 1},
     {.name = "APMeter",
      .doc = "Average precision of each class over the last buffer_size rows of predictions X [N, D] "
@@ -47,6 +51,7 @@ constexpr OpDef kOps[] = {
      .ports = "X labels -> AP",
      .args = "buffer_size:int=1000",
      .policy = kForbidden,
+     .shape = "AP = [X.1]",
      .tier = 3,
      .flags = kStateful},
     {.name = "BisectPercentile",
@@ -58,6 +63,7 @@ constexpr OpDef kOps[] = {
      .args = "percentile_raw:floats percentile_mapping:floats percentile_lower:floats "
              "percentile_upper:floats lengths:ints",
      .policy = kNone,
+     .shape = "Y = X",
      .tier = 3},
     {.name = "Histogram",
      .doc = "How many elements of all inputs fall between each two neighbours of the increasing "
@@ -67,6 +73,7 @@ constexpr OpDef kOps[] = {
      .ports = "X... -> counts",
      .args = "bin_edges:floats",
      .policy = kForbidden,
+     .shape = "counts = [#@bin_edges - 1] : int64",
      .tier = 3},
     {.name = "LastNWindowCollector",
      .doc = "Ring buffer of the last num_to_collect rows of data; next says where the following row "
@@ -78,6 +85,7 @@ constexpr OpDef kOps[] = {
      .args = "num_to_collect:int=-1",
      .enforced = "0>0 1>1 4>2",
      .policy = kForbidden,
+     .shape = "last_n = [?, data[1:]] : data; next, count = [] : int32",
      .tier = 2,
      .flags = kStateful},
     {.name = "MultiClassAccuracy",
@@ -87,6 +95,7 @@ constexpr OpDef kOps[] = {
      .out = 2,
      .ports = "predictions labels -> accuracies amounts",
      .policy = kForbidden,
+     .shape = "accuracies = [predictions.1]; amounts = [predictions.1] : int32",
      .tier = 2},
     {.name = "Percentile",
      .doc = "Percentile of each element of X [N, D], interpolated in the (value, percentile) rows "
@@ -95,6 +104,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X mapping lengths -> Y",
      .policy = kNone,
+     .shape = "Y = X",
      .tier = 3},
     {.name = "Perplexity",
      .doc = "The product of 1 / p^(1/N) over the N probabilities.",
@@ -102,6 +112,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "probabilities -> Y",
      .policy = kForbidden,
+     .shape = "Y = []",
      .tier = 2},
     {.name = "Quantile",
      .doc = "The value below which the fraction quantile of all elements lies (of their absolute "
@@ -111,6 +122,7 @@ constexpr OpDef kOps[] = {
      .ports = "X... -> Y",
      .args = "abs:bool=1 tol:float=1e-3 quantile:float=-1.0",
      .policy = kForbidden,
+     .shape = "Y = [1]",
      .tier = 3},
     {.name = "ReservoirSampling",
      .doc = "Keeps a uniform sample of num_to_collect rows of all data that it has seen; with ids, "
@@ -124,6 +136,8 @@ constexpr OpDef kOps[] = {
      .inplace = "6>2",
      .enforced = "0>0 1>1 5>2 6>3",
      .policy = kForbidden,
+     .shape =
+         "reservoir = [?, data[1:]] : data; seen = seen; object_to_pos = object; pos_to_object = [?] : int64",
      .tier = 2,
      .flags = kRandom | kStateful},
     {.name = "SelfBinningHistogram",
@@ -134,6 +148,7 @@ constexpr OpDef kOps[] = {
      .ports = "X... -> edges counts",
      .args = "num_bins:int=0 bin_spacing:string=linear logspace_start:float=1e-24 abs:bool=0",
      .policy = kForbidden,
+     .shape = "edges = [@num_bins + 1]; counts = [@num_bins + 1] : int64",
      .tier = 3},
     {.name = "Summarize",
      .doc = "Minimum, maximum, mean and standard deviation of X, printed, or written to a file with "
@@ -143,6 +158,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> stats?",
      .args = "to_file:int=0",
      .policy = kForbidden,
+     .shape = "stats = [4] : float",
      .tier = 2},
 };
 

@@ -22,6 +22,8 @@ constexpr OpDef kOps[] = {
      .policy = kRule,
      .gradient = "AffineChannelGradient(GO0, I0 if is_learnable, I1) -> GI0, GI1 if is_learnable, GI2 if "
                  "is_learnable",
+     .shape = "Y = X",
+     .cost = "2*|X|",
      .tier = 2},
     {.name = "AffineChannelGradient",
      .doc = "dX = scale dY by channel. With is_learnable the inputs are dY, X and scale, and the "
@@ -32,6 +34,8 @@ constexpr OpDef kOps[] = {
      .ports = "dY X_or_scale scale? -> dX dscale? dbias?",
      .args = "is_learnable:bool=0 order:string=NCHW",
      .inplace = "0>0",
+     .shape = "dX = dY; if nin=2: dscale = X_or_scale; if nin=3: dscale, dbias = scale",
+     .cost = "2*|dY|",
      .tier = 2},
     {.name = "BatchMoments",
      .doc = "For each channel of X [N, C, ...], over all its elements: the mean, and the mean of "
@@ -42,6 +46,8 @@ constexpr OpDef kOps[] = {
      .args = "order:string=NCHW",
      .policy = kRule,
      .gradient = "BatchMomentsGradient(GO0, GO1, I0) -> GI0",
+     .shape = "if @order=NCHW: mean, second_moment = [X.1]; if @order=NHWC: mean, second_moment = [X.-1]",
+     .cost = "3*|X|",
      .tier = 3},
     {.name = "BatchMomentsGradient",
      .doc = "dX = (dmean + 2 dsecond X) / elements of a channel.",
@@ -49,6 +55,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "dmean dsecond X -> dX",
      .args = "order:string=NCHW",
+     .shape = "dX = X",
      .tier = 3},
     {.name = "C10LayerNorm_DontUseThisOpYet",
      .doc = "An experiment in calling another library's LayerNorm; without a schema, as its name "
@@ -58,6 +65,7 @@ constexpr OpDef kOps[] = {
      .ports = "inputs... -> outputs...",
      .args = "axis:int=1 epsilon:float=1e-5 elementwise_affine:bool=0",
      .inplace = "*",
+     .shape = "layer_norm",
      .tier = 3},
     {.name = "ChannelBackpropStats",
      .doc = "For each channel of X [N, C, H, W]: the sums of dY (X - mean) inv_std and of dY, which "
@@ -66,6 +74,8 @@ constexpr OpDef kOps[] = {
      .out = 2,
      .ports = "X mean inv_std dY -> dscale dbias",
      .policy = kForbidden,
+     .shape = "dscale, dbias = [X.1]",
+     .cost = "4*|X|",
      .tier = 1},
     {.name = "ChannelStats",
      .doc = "For each channel of X [N, C, H, W]: the sum of its elements and of their squares. Both "
@@ -75,6 +85,8 @@ constexpr OpDef kOps[] = {
      .ports = "X -> sum sumsq",
      .args = "order:string=NCHW",
      .policy = kForbidden,
+     .shape = "if @order=NCHW: sum, sumsq = [X.1]; if @order=NHWC: sum, sumsq = [X.-1]",
+     .cost = "3*|X|",
      .tier = 1},
     {.name = "Dropout",
      .doc = "Sets each element to 0 with probability ratio and divides the others by 1 - ratio; the "
@@ -86,6 +98,8 @@ constexpr OpDef kOps[] = {
      .inplace = "0>0",
      .policy = kRule,
      .gradient = "DropoutGrad(GO0, O1 if !is_test) -> GI0",
+     .shape = "Y = X; if !@is_test: mask = X : bool",
+     .cost = "2*|X|",
      .tier = 1,
      .flags = kRandom},
     {.name = "DropoutGrad",
@@ -95,6 +109,8 @@ constexpr OpDef kOps[] = {
      .ports = "dY mask? -> dX",
      .args = "is_test:bool=0 ratio:float=0.5",
      .inplace = "0>0",
+     .shape = "dX = dY",
+     .cost = "|dY|",
      .tier = 1},
     {.name = "GroupNorm",
      .doc = "Normalises X [N, C, ...] over each of group groups of channels of each sample, then "
@@ -106,6 +122,8 @@ constexpr OpDef kOps[] = {
      .args = "group:int=32 epsilon:float=1e-5 order:string=NCHW",
      .policy = kRule,
      .gradient = "GroupNormGradient(GO0, I0, I1, I2, O1, O2) -> GI0, GI1, GI2",
+     .shape = "Y = X; mean, inv_std = [X.0, @group]",
+     .cost = "8*|X|",
      .tier = 2},
     {.name = "GroupNormGradient",
      .doc = "Gradients of GroupNorm.",
@@ -113,6 +131,8 @@ constexpr OpDef kOps[] = {
      .out = 3,
      .ports = "dY X gamma beta mean inv_std -> dX dgamma dbeta",
      .args = "group:int=32 epsilon:float=1e-5 order:string=NCHW",
+     .shape = "dX = X; dgamma = gamma; dbeta = beta",
+     .cost = "12*|X|",
      .tier = 2},
     {.name = "InstanceNorm",
      .doc = "Normalises each channel of each sample of X [N, C, H, W], then scales and shifts by "
@@ -124,6 +144,9 @@ constexpr OpDef kOps[] = {
      .inplace = "0>0",
      .policy = kRule,
      .gradient = "InstanceNormGradient(I0, I1, I2, GO0, O1?, O2?) -> GI0, GI1, GI2",
+     .shape =
+         "Y = X; if @order=NCHW: mean, inv_std = [X.0, X.1]; if @order=NHWC: mean, inv_std = [X.0, X.-1]",
+     .cost = "8*|X|",
      .tier = 2},
     {.name = "InstanceNormGradient",
      .doc = "Gradients of InstanceNorm; statistics that are not given are computed again.",
@@ -131,6 +154,8 @@ constexpr OpDef kOps[] = {
      .out = 3,
      .ports = "X scale bias dY mean? inv_std? -> dX dscale dbias",
      .args = "epsilon:float=1e-5 order:string=NCHW",
+     .shape = "dX = X; dscale = scale; dbias = bias",
+     .cost = "12*|X|",
      .tier = 2},
     {.name = "LayerNorm",
      .doc = "Normalises X over the axes from axis on: Y = (X - mean) / std, then gamma and beta by "
@@ -144,6 +169,8 @@ constexpr OpDef kOps[] = {
      .policy = kRule,
      .gradient = "LayerNormGradient(GO0, O0, O1, O2, I0, I1 if elementwise_affine) -> GI0, GI1 if "
                  "elementwise_affine, GI2 if elementwise_affine",
+     .shape = "layer_norm",
+     .cost = "8*|X|",
      .tier = 1},
     {.name = "LayerNormGradient",
      .doc = "Gradients of LayerNorm; those of gamma and beta where gamma is given.",
@@ -152,6 +179,8 @@ constexpr OpDef kOps[] = {
      .arities = "5/1 5/3 6/1 6/3",
      .ports = "dY Y mean std X gamma? -> dX dgamma? dbeta?",
      .args = "axis:int=1 elementwise_affine:bool=0 epsilon:float=1e-5",
+     .shape = "dX = X; dgamma, dbeta = X[@axis:]",
+     .cost = "12*|X|",
      .tier = 1},
     {.name = "LRN",
      .doc = "Local response normalisation across channels: Y = X scale^-beta with scale = bias + "
@@ -162,6 +191,8 @@ constexpr OpDef kOps[] = {
      .args = "size:int=0 alpha:float=0.0 beta:float=0.0 bias:float=1.0 order:string=NCHW",
      .policy = kRule,
      .gradient = "LRNGradient(I0, O0, GO0) -> GI0",
+     .shape = "Y, scale = X",
+     .cost = "(2*@size+4)*|X|",
      .tier = 2},
     {.name = "LRNGradient",
      .doc = "Gradient of LRN.",
@@ -169,6 +200,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X Y dY -> dX",
      .args = "size:int=0 alpha:float=0.0 beta:float=0.0 bias:float=1.0 order:string=NCHW",
+     .shape = "dX = X",
+     .cost = "(2*@size+8)*|X|",
      .tier = 2},
     {.name = "Moments",
      .doc = "Mean and variance of X over axes (all when not given); keepdims keeps them as 1.",
@@ -178,6 +211,8 @@ constexpr OpDef kOps[] = {
      .args = "axes:ints keepdims:bool=1 allow_broadcast_fastpath:bool=1",
      .policy = kRule,
      .gradient = "MomentsGradient(GO0, GO1, I0, O0) -> GI0",
+     .shape = "reduce",
+     .cost = "3*|X|",
      .tier = 2},
     {.name = "MomentsGradient",
      .doc = "dX = (dmean + 2 dvariance (X - mean)) / elements that were averaged.",
@@ -185,6 +220,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "dmean dvariance X mean -> dX",
      .args = "allow_broadcast_fastpath:bool=1 axes:ints keepdims:bool=1",
+     .shape = "dX = X",
+     .cost = "3*|X|",
      .tier = 2},
     {.name = "Normalize",
      .doc = "Divides X by its Euclidean norm along axis.",
@@ -194,6 +231,8 @@ constexpr OpDef kOps[] = {
      .args = "axis:int=-1",
      .policy = kRule,
      .gradient = "NormalizeGradient(I0, GO0) -> GI0",
+     .shape = "Y = X",
+     .cost = "3*|X|",
      .tier = 2},
     {.name = "NormalizeGradient",
      .doc = "Gradient of Normalize: dY / norm - X sum(X dY) / norm^3 along axis.",
@@ -201,6 +240,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X dY -> dX",
      .args = "axis:int=-1",
+     .shape = "dX = X",
+     .cost = "5*|X|",
      .tier = 2},
     {.name = "NormalizeL1",
      .doc = "Divides X by the sum of absolute values along axis.",
@@ -208,6 +249,8 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X -> Y",
      .args = "axis:int=-1",
+     .shape = "Y = X",
+     .cost = "3*|X|",
      .tier = 2},
     {.name = "RMSNorm",
      .doc = "Divides X by the root of its mean square over the axes from axis on, then scales and "
@@ -219,6 +262,8 @@ constexpr OpDef kOps[] = {
      .args = "axis:int=1 eps:float=0.0",
      .policy = kRule,
      .gradient = "RMSNormGradient(GO0, I0, I1, O1) -> GI0, GI1, GI2",
+     .shape = "Y = X; rrms = X[:@axis]",
+     .cost = "5*|X|",
      .tier = 3},
     {.name = "RMSNormGradient",
      .doc = "Gradients of RMSNorm.",
@@ -226,6 +271,8 @@ constexpr OpDef kOps[] = {
      .out = 3,
      .ports = "dY X gamma rrms -> dX dgamma dbeta",
      .args = "axis:int=1 eps:float=0.0",
+     .shape = "dX = X; dgamma, dbeta = gamma",
+     .cost = "9*|X|",
      .tier = 3},
     {.name = "SpatialBN",
      .doc = "Batch normalisation by channel of X [N, C, H, W] (or channels last). In training it "
@@ -245,6 +292,9 @@ constexpr OpDef kOps[] = {
                  "SpatialBNGradient(I0, I1, GO0, I3 if is_test, I4 if is_test, O3 if !is_test, O4 if "
                  "!is_test, GI1 if !is_test and num_batches>1, GI2 if !is_test and num_batches>1) -> "
                  "GI0, GI1, GI2",
+     .shape = "Y = X; mean, var, saved_mean, saved_inv_std = scale; check |bias| = |scale|; if @order=NCHW: "
+              "check |scale| = X.1; if @order=NHWC: check |scale| = X.-1",
+     .cost = "8*|X|",
      .tier = 1},
     {.name = "SpatialBNGradient",
      .doc = "Gradients of SpatialBN. Given dscale and dbias are sums over num_batches batches: they "
@@ -255,6 +305,8 @@ constexpr OpDef kOps[] = {
      .ports = "X scale dY mean inv_std dscale? dbias? -> dX dscale dbias",
      .args = "is_test:int=0 epsilon:float=1e-5 order:string=NCHW num_batches:int=1",
      .inplace = "5>1 6>2",
+     .shape = "dX = X; dscale, dbias = scale",
+     .cost = "12*|X|",
      .tier = 1},
 };
 

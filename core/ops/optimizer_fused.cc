@@ -17,6 +17,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 counter_halflife:int=-1 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "RowWiseSparseAdagradFusedWithSparseLengthsMeanGradientApprox",
      .doc = "Takes the gradient of SparseLengthsMean and applies it to the table by Adagrad with "
@@ -27,6 +29,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 counter_halflife:int=-1 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "RowWiseSparseAdagradFusedWithSparseLengthsSumGradient",
      .doc = "Takes the gradient of SparseLengthsSum and applies it to the table by Adagrad with one "
@@ -36,6 +40,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 counter_halflife:int=-1 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "RowWiseSparseAdagradFusedWithSparseLengthsSumGradientApprox",
      .doc = "Takes the gradient of SparseLengthsSum and applies it to the table by Adagrad with one "
@@ -46,6 +52,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 counter_halflife:int=-1 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "RowWiseSparseAdagradFusedWithSparseLengthsWeightedSumGradient",
      .doc = "Takes the gradient of SparseLengthsWeightedSum and applies it to the table by Adagrad "
@@ -56,6 +64,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment weights indices grad lr lengths -> param moment dweights",
      .args = "epsilon:float=1e-5 decay:float=1.0 counter_halflife:int=-1 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment; dweights = weights : grad",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "RowWiseSparseAdagradFusedWithSparseLengthsWeightedSumGradientApprox",
      .doc = "Takes the gradient of SparseLengthsWeightedSum and applies it to the table by Adagrad "
@@ -66,6 +76,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment weights indices grad lr lengths -> param moment dweights",
      .args = "epsilon:float=1e-5 decay:float=1.0 counter_halflife:int=-1 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment; dweights = weights : grad",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "SparseAdagradFusedWithSparseLengthsMeanGradient",
      .doc = "Takes the gradient of SparseLengthsMean and applies it to the table by Adagrad, at "
@@ -75,6 +87,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "SparseAdagradFusedWithSparseLengthsMeanGradientApprox",
      .doc = "Takes the gradient of SparseLengthsMean and applies it to the table by Adagrad, at "
@@ -84,6 +98,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "SparseAdagradFusedWithSparseLengthsSumGradient",
      .doc = "Takes the gradient of SparseLengthsSum and applies it to the table by Adagrad, at once "
@@ -93,6 +109,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "SparseAdagradFusedWithSparseLengthsSumGradientApprox",
      .doc = "Takes the gradient of SparseLengthsSum and applies it to the table by Adagrad, at once "
@@ -102,6 +120,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment indices grad lr lengths -> param moment",
      .args = "epsilon:float=1e-5 decay:float=1.0 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "SparseAdagradFusedWithSparseLengthsWeightedSumGradient",
      .doc = "Takes the gradient of SparseLengthsWeightedSum and applies it to the table by Adagrad, "
@@ -111,6 +131,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment weights indices grad lr lengths -> param moment dweights",
      .args = "epsilon:float=1e-5 decay:float=1.0 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment; dweights = weights : grad",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
     {.name = "SparseAdagradFusedWithSparseLengthsWeightedSumGradientApprox",
      .doc = "Takes the gradient of SparseLengthsWeightedSum and applies it to the table by Adagrad, "
@@ -121,6 +143,8 @@ constexpr OpDef kOps[] = {
      .ports = "param moment weights indices grad lr lengths -> param moment dweights",
      .args = "epsilon:float=1e-5 decay:float=1.0 weight_decay:float=0.0",
      .enforced = "0>0 1>1",
+     .shape = "param = param; moment = moment; dweights = weights : grad",
+     .cost = "8*|indices|*|param[1:]|",
      .tier = 3},
 };
 

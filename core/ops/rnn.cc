@@ -64,6 +64,8 @@ constexpr OpDef kOps[] = {
      .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
      .policy = kRule,
      .gradient = "GRUUnitGradient(I0, I1, I2, I3 if sequence_lengths, O0, GO0) -> GI0, GI1",
+     .shape = "hidden = hidden_prev",
+     .cost = "12*|hidden_prev|",
      .tier = 1},
     {.name = "GRUUnitGradient",
      .doc = "Gradients of GRUUnit.",
@@ -71,6 +73,8 @@ constexpr OpDef kOps[] = {
      .out = 2,
      .ports = "hidden_prev gates sequence_lengths? timestep hidden dhidden -> dhidden_prev dgates",
      .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
+     .shape = "dhidden_prev = hidden_prev; dgates = gates",
+     .cost = "24*|hidden|",
      .tier = 1},
     {.name = "InferenceLSTM",
      .doc = "A whole LSTM for inference, of num_layers layers, in one or both directions: the "
@@ -80,6 +84,7 @@ constexpr OpDef kOps[] = {
      .ports = "inputs... -> output hidden cell",
      .args = "num_layers:int=1 has_biases:bool=1 batch_first:bool=0 bidirectional:bool=0",
      .policy = kNone,
+     .shape = "inference_lstm",
      .tier = 2},
     {.name = "LSTMUnit",
      .doc = "One step of a long short-term memory: states [1, N, D] and gates [1, N, 4D] (input, "
@@ -91,6 +96,8 @@ constexpr OpDef kOps[] = {
      .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
      .policy = kRule,
      .gradient = "LSTMUnitGradient(I[0:4], I4 if sequence_lengths, O0, O1, GO0, GO1) -> GI0, GI1, GI2",
+     .shape = "hidden = hidden_prev; cell = cell_prev; check gates.-1 = 4 * hidden_prev.-1",
+     .cost = "20*|hidden_prev|",
      .tier = 1},
     {.name = "LSTMUnitGradient",
      .doc = "Gradients of LSTMUnit.",
@@ -99,6 +106,8 @@ constexpr OpDef kOps[] = {
      .ports = "hidden_prev cell_prev gates sequence_lengths? timestep hidden cell dhidden dcell -> "
               "dhidden_prev dcell_prev dgates",
      .args = "sequence_lengths:bool=1 drop_states:bool=0 forget_bias:float=0.0",
+     .shape = "dhidden_prev = hidden_prev; dcell_prev = cell_prev; dgates = gates",
+     .cost = "40*|hidden|",
      .tier = 1},
     {.name = "RecurrentNetwork",
      .doc = "Runs step_net once for each time step, each in its own workspace; links say which "
@@ -109,6 +118,7 @@ constexpr OpDef kOps[] = {
      .args = kNetworkArgs,
      .policy = kRule,
      .gradient_fn = RecurrentNetworkGradient,
+     .shape = "nested",
      .tier = 1,
      .flags = kControlFlow},
     {.name = "RecurrentNetworkGradient",
@@ -118,6 +128,7 @@ constexpr OpDef kOps[] = {
      .out = {0, kAny},
      .ports = "inputs... -> grads...",
      .args = kNetworkArgs,
+     .shape = "nested",
      .tier = 1,
      .flags = kControlFlow},
     {.name = "RecurrentNetworkBlobFetcher",
@@ -128,6 +139,7 @@ constexpr OpDef kOps[] = {
      .ports = "step_workspaces -> names",
      .args = "prefix:string=rnn",
      .policy = kForbidden,
+     .shape = "names = [?] : string",
      .tier = 2,
      .flags = kStateful},
     {.name = "rnn_internal_accumulate_gradient_input",
@@ -137,6 +149,7 @@ constexpr OpDef kOps[] = {
      .out = {1, kAny},
      .ports = "timestep state_grad external_grad -> external_grad others...",
      .enforced = "2>0",
+     .shape = "external_grad = external_grad; others = ??",
      .tier = 1},
     {.name = "rnn_internal_apply_link",
      .doc = "Makes internal a view of the slice of external that belongs to the time step.",
@@ -145,6 +158,7 @@ constexpr OpDef kOps[] = {
      .ports = "timestep external -> internal external",
      .args = "offset:int=-1 window:int=-1",
      .enforced = "1>1",
+     .shape = "internal = [@window, external[1:]] : external; external = external",
      .tier = 1},
 };
 

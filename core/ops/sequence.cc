@@ -21,6 +21,7 @@ constexpr OpDef kOps[] = {
      .args = "padding_width:int=1 end_padding_width:int",
      .policy = kRule,
      .gradient = "RemovePadding(GO0, O1 if in>1) -> GI0; if in>2: GatherPadding(GO0, O1) -> GI2, GI3?",
+     .shape = "add_padding",
      .tier = 2},
     {.name = "CTCBeamSearchDecoder",
      .doc = "The num_candidates most probable label sequences of each item of a CTC output [T, N, "
@@ -30,6 +31,8 @@ constexpr OpDef kOps[] = {
      .ports = "probabilities lengths? -> lengths_out labels scores?",
      .args = "beam_width:int=10 prune_threshold:float=0.001 num_candidates:int=1",
      .policy = kForbidden,
+     .shape = "lengths_out = [probabilities.1 * @num_candidates] : int32; labels = [?] : int32; scores = "
+              "[probabilities.1 * @num_candidates]",
      .tier = 3},
     {.name = "CTCGreedyDecoder",
      .doc = "The best label at each step of a CTC output [T, N, C], repeats merged, blanks left "
@@ -39,6 +42,7 @@ constexpr OpDef kOps[] = {
      .ports = "probabilities lengths? -> lengths_out labels",
      .args = "merge_repeated:bool=1",
      .policy = kForbidden,
+     .shape = "lengths_out = [probabilities.1] : int32; labels = [?] : int32",
      .tier = 3},
     {.name = "GatherPadding",
      .doc = "Sums the padding rows of all segments: the gradients of the rows that AddPadding put "
@@ -47,6 +51,8 @@ constexpr OpDef kOps[] = {
      .out = {1, 2},
      .ports = "X lengths -> start_sum end_sum?",
      .args = "padding_width:int=1 end_padding_width:int",
+     .shape = "start_sum, end_sum = X[1:]; if @padding_width=0 and @end_padding_width=0: start_sum, end_sum "
+              "= [] : int64",
      .tier = 3},
     {.name = "PackRNNSequence",
      .doc = "Rows of N sequences one after the other, [sum of lengths, ...], to [T, N, ...], T the "
@@ -56,6 +62,7 @@ constexpr OpDef kOps[] = {
      .ports = "X lengths -> Y",
      .policy = kRule,
      .gradient = "UnpackRNNSequence(GO0, I1) -> GI0",
+     .shape = "Y = [max(lengths), lengths.0, X[1:]]",
      .tier = 3},
     {.name = "PackSegments",
      .doc = "Segments one after the other, [sum of lengths, ...], to [segments, max_length or the "
@@ -66,12 +73,15 @@ constexpr OpDef kOps[] = {
      .args = "max_length:int=-1 pad_minf:bool=0 return_presence_mask:bool=0",
      .policy = kRule,
      .gradient = "UnpackSegments(I0, GO0) -> GI1",
+     .shape = "if @max_length<0: Y = [lengths.0, max(lengths), X[1:]] : X; if @max_length>-1: Y = "
+              "[lengths.0, @max_length, X[1:]] : X; if @return_presence_mask: presence_mask = Y[:2] : bool",
      .tier = 2},
     {.name = "PadEmptySamples",
      .doc = "Gives each empty example one default row in each of the features.",
      .in = {1, kAny},
      .out = {1, kAny},
      .ports = "lengths features... -> lengths_out features_out...",
+     .shape = "lengths_out = lengths; features_out = [?, features[1:]] : features",
      .tier = 3},
     {.name = "RemovePadding",
      .doc = "Drops padding_width rows before and end_padding_width rows after each segment: undoes "
@@ -82,6 +92,7 @@ constexpr OpDef kOps[] = {
      .args = "padding_width:int=1 end_padding_width:int",
      .policy = kRule,
      .gradient = "AddPadding(GO0, O1 if in>1) -> GI0",
+     .shape = "remove_padding",
      .tier = 2},
     {.name = "ReversePackedSegs",
      .doc = "Reverses the first lengths[n] steps of each sequence of X [T, N, D]; the rest stays "
@@ -91,6 +102,7 @@ constexpr OpDef kOps[] = {
      .ports = "X lengths -> Y",
      .policy = kRule,
      .gradient = "ReversePackedSegs(GO0, I1) -> GI0",
+     .shape = "Y = X",
      .tier = 1},
     {.name = "SequenceMask",
      .doc = "Replaces elements of X by fill_val: behind each sequence's length, outside a window "
@@ -102,6 +114,7 @@ constexpr OpDef kOps[] = {
              "fill_val:float",
      .policy = kRule,
      .gradient = "SequenceMask(GO0, I1?) -> GI0 {grad=1}",
+     .shape = "Y = X",
      .tier = 1},
     {.name = "SwapBestPath",
      .doc = "Swaps, at each step of X [T, C], the best score and the score of the path's label.",
@@ -109,6 +122,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X path -> Y",
      .policy = kNone,
+     .shape = "Y = X",
      .tier = 3},
     {.name = "UnpackRNNSequence",
      .doc = "Undoes PackRNNSequence: [T, N, ...] to [sum of lengths, ...].",
@@ -117,6 +131,7 @@ constexpr OpDef kOps[] = {
      .ports = "X lengths -> Y",
      .policy = kRule,
      .gradient = "PackRNNSequence(GO0, I1) -> GI0",
+     .shape = "Y = [sum(lengths), X[2:]]",
      .tier = 3},
     {.name = "UnpackSegments",
      .doc = "Undoes PackSegments: [segments, longest, ...] to [sum of lengths, ...].",
@@ -126,6 +141,7 @@ constexpr OpDef kOps[] = {
      .args = "max_length:int=-1",
      .policy = kRule,
      .gradient = "PackSegments(I0, GO0) -> GI1",
+     .shape = "Y = [sum(lengths), X[2:]] : X",
      .tier = 2},
     {.name = "VariableLengthSequencePadding",
      .doc = "Sets what is behind the length of each sequence of X [T, N, D] to 0, in place.",
@@ -133,6 +149,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X lengths -> Y",
      .inplace = "0>0",
+     .shape = "Y = X",
      .tier = 2},
     {.name = "ViterbiPath",
      .doc = "The best path through scores X [T, C] with transition scores [C, C]: int32 [T].",
@@ -140,6 +157,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "X transitions -> path",
      .policy = kNone,
+     .shape = "path = [X.0] : int32",
      .tier = 3},
 };
 

@@ -11,6 +11,7 @@
 #include "core/ops/gradient_rule.h"
 #include "core/ops/op_columns.h"
 #include "core/ops/op_set.h"
+#include "core/ops/shape_program.h"
 #include "tests/support/toy_ops.h"
 
 namespace weft::test {
@@ -79,6 +80,33 @@ TEST(OpTable, GradientRulesFitTheirPolicies) {
     const Result<void> readable = CheckGradientRule(def->gradient);
     EXPECT_TRUE(readable) << readable.error().message;
   }
+}
+
+TEST(OpTable, ShapeRulesAreThereOrSayWhyNot) {
+  int rules = 0, reasons = 0, costs = 0;
+  for (const OpDef* def : StandardOps().all()) {
+    SCOPED_TRACE(std::string(def->name));
+    // An operator without outputs has nothing to say.
+    if (!ParsePorts(def->ports).outputs.empty()) {
+      EXPECT_NE(def->shape.empty(), def->shape_reason.empty());
+    } else {
+      EXPECT_TRUE(def->shape.empty());
+    }
+    rules += !def->shape.empty();
+    reasons += !def->shape_reason.empty();
+    costs += !def->cost.empty();
+    const Result<ShapeProgram> program = CompileShapeRule(*def);
+    EXPECT_TRUE(program) << program.error().message;
+    // A rule for each output, but where one word or the nets inside set them all.
+    if (!program || def->shape.empty()) continue;
+    std::set<int32_t> set;
+    for (const ShapeStatement& s : program.value().statements) {
+      if (s.kind == ShapeStatement::kWord) set.insert(-1);
+      for (const PortRef& target : s.targets) set.insert(target.port);
+    }
+    EXPECT_TRUE(set.count(-1) || set.size() == program.value().outputs.size()) << def->shape;
+  }
+  std::puts(StrCat("shapes: ", rules, " rules, ", reasons, " reasons; ", costs, " costs").c_str());
 }
 
 TEST(OpSet, FindsRowsByName) {

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Dim is one extent of a tensor: a number, a formula over symbols ("N", "2*N+1", "floor((H-3)/2)"), an
+// extent that depends on data (how many elements of a mask are true), or unknown. It is a small value; its
+// formula lives in the DimTable that made it, where equal formulas are equal Dims. A table has one owner, who
+// must not share it between threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace weft {
+
+struct Dim {
+  static constexpr int64_t kUnknown = -1;
+  int64_t code = kUnknown;  // 0 and above: the number; below -1: a formula of the table
+
+  constexpr Dim() = default;
+  constexpr Dim(int64_t number) : code(number < 0 ? kUnknown : number) {}  // NOLINT: implicit on purpose
+
+  bool known() const { return code >= 0; }
+  bool unknown() const { return code == kUnknown; }
+  /// A formula, perhaps over data.
+  bool symbolic() const { return code < kUnknown; }
+  friend bool operator==(Dim a, Dim b) { return a.code == b.code; }
+};
+
+class DimTable {
+ public:
+  /// The symbol of that name.
+  Dim Named(std::string_view name);
+  /// An extent that depends on data, equal to itself alone.
+  Dim FromData();
+
+  Dim Add(Dim a, Dim b) { return Combine(a, b, 1); }
+  Dim Subtract(Dim a, Dim b) { return Combine(a, b, -1); }
+  Dim Multiply(Dim a, Dim b);
+  /// Rounded down. Exact where the formula allows: T*N*8 / N is T*8.
+  Dim Divide(Dim a, Dim b);
+
+  /// Some symbol in the formula stands for data.
+  bool DependsOnData(Dim dim) const;
+  /// True only if no value of the symbols makes them equal (7 and 8, N and N+1).
+  bool MustDiffer(Dim a, Dim b) const;
+  /// The formula with this number for every symbol; -1 when it is unknown or depends on data.
+  int64_t At(Dim dim, int64_t value) const;
+
+  /// "8", "2*N+1", "?" for data, "unknown".
+  std::string Text(Dim dim) const;
+
+ private:
+  // A sum of terms: coefficient times atoms (sorted, repeated for powers). The constant term has no atoms.
+  struct Term {
+    std::vector<uint32_t> atoms;
+    int64_t factor = 0;
+  };
+  using Terms = std::vector<Term>;
+  struct Atom {
+    std::string name;  // empty: data, or a quotient
+    Dim top, bottom;   // of a quotient
+    bool data = false;
+  };
+
+  Terms TermsOf(Dim dim) const;
+  Dim Intern(Terms terms);
+  Dim InternAtom(Atom atom, const std::string& key);
+  Dim Combine(Dim a, Dim b, int64_t sign);
+  std::string TermsText(const Terms& terms) const;
+
+  std::vector<Atom> atoms_;
+  std::vector<Terms> formulas_;
+  std::vector<uint8_t> from_data_;                    // of each formula
+  std::unordered_map<std::string, uint32_t> by_key_;  // looked up, never walked
+  std::unordered_map<std::string, Dim> atom_by_key_;  // looked up, never walked
+};
+
+}  // namespace weft

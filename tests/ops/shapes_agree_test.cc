@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Inferred shapes and types against what real Caffe2 computed (tests/data/caffe2/operators.jsonl), from the
+// shapes and types of the inputs alone. Prints, per operator type, how many rows agree, depend on data or are
+// not known; anything else than a listed reason fails.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "core/base/str.h"
+#include "core/pass/shapes.h"
+#include "tests/support/golden.h"
+
+namespace weft::test {
+namespace {
+
+TensorInfo InfoOf(const Json& array) {
+  TensorInfo info =
+      TensorInfo::Of(ParseDataType(array.at("dtype").get<std::string>()).value_or(DataType::kUndefined), {});
+  for (const Json& extent : array.at("shape")) info.dims.push_back(extent.get<int64_t>());
+  return info;
+}
+
+struct Tally {
+  int rows = 0, agree = 0, data = 0, unknown = 0, errors = 0;
+  std::string why;
+};
+
+// What is inferred for one blob against what it was: "" when it agrees.
+std::string Compare(const ShapeTable& table, const TensorInfo& found, const TensorInfo& expected, bool& data,
+                    bool& unknown) {
+  if (found.kind == TensorInfo::kUnknown) {
+    unknown = true;
+    return "";
+  }
+  if (found.type != expected.type && found.type != DataType::kUndefined) return "type";
+  unknown |= found.type == DataType::kUndefined;
+  if (found.kind == TensorInfo::kDataRank) {
+    data = true;
+    return "";
+  }
+  if (!found.tensor() || found.rank() != expected.rank()) return "rank";
+  for (size_t i = 0; i < found.rank(); ++i) {
+    if (table.DependsOnData(found.dims[i])) {
+      data = true;
+    } else if (found.dims[i].unknown()) {
+      unknown = true;
+    } else if (!(found.dims[i] == expected.dims[i])) {
+      return "extent";
+    }
+  }
+  return "";
+}
+
+TEST(Shapes, AgreeWithCaffe2) {
+  std::map<std::string, Tally> types;
+  for (const Json& row : ReadJsonl("caffe2/operators.jsonl")) {
+    const std::string type = row.at("type"), id = row.at("id");
+    Tally& tally = types[type];
+    ++tally.rows;
+    if (row.contains("error")) {
+      ++tally.errors;
+      continue;
+    }
+    Net net = NetFromText(row.at("net").get<std::string>());
+    std::vector<GivenBlob> given;
+    for (const auto& [name, array] : row.at("inputs").items())
+      given.push_back({net.Intern(name), InfoOf(array)});
+    ShapeTable table;
+    const NetShapes shapes = InferShapes(net, given, table);
+    for (const Diagnostic& finding : shapes.findings)
+      ADD_FAILURE() << type << " " << id << ": " << finding.message;
+    bool data = false, unknown = false;
+    for (const auto& [name, array] : row.at("outputs").items()) {
+      const BlobId blob = shapes.ssa.FindBlob(net.symbols->Find(name));
+      if (blob == kNoBlob) {
+        unknown = true;
+        continue;
+      }
+      const TensorInfo& found = shapes.values[shapes.ssa.latest(blob)];
+      const TensorInfo expected = InfoOf(array);
+      const std::string difference = Compare(table, found, expected, data, unknown);
+      if (!difference.empty()) {
+        ADD_FAILURE() << type << " " << id << " " << name << ": inferred " << table.Text(found) << ", was "
+                      << table.Text(expected);
+        unknown = true;
+      }
+    }
+    tally.unknown += unknown;
+    tally.data += !unknown && data;
+    tally.agree += !unknown && !data;
+    if (unknown && tally.why.empty() && !shapes.silent_ops.empty()) tally.why = shapes.silent_ops[0].reason;
+  }
+  Tally all;
+  int whole = 0, with_data = 0;
+  for (const auto& [type, tally] : types) {
+    all.rows += tally.rows;
+    all.agree += tally.agree;
+    all.data += tally.data;
+    all.unknown += tally.unknown;
+    all.errors += tally.errors;
+    whole += tally.agree + tally.errors == tally.rows;
+    with_data += tally.unknown == 0 && tally.data > 0;
+    std::string line = StrCat(type, ": ", tally.agree, " of ", tally.rows, " agree");
+    if (tally.data) StrAppend(line, ", ", tally.data, " depend on data");
+    if (tally.unknown)
+      StrAppend(line, ", ", tally.unknown, " not known", tally.why.empty() ? "" : ": ", tally.why);
+    if (tally.errors) StrAppend(line, ", ", tally.errors, " are errors");
+    std::puts(line.c_str());
+  }
+  std::puts(StrCat("rows: ", all.agree, " of ", all.rows, " agree, ", all.data, " depend on data, ",
+                   all.unknown, " not known, ", all.errors, " are errors; types: ", whole, " of ",
+                   types.size(), " agree wholly, ", with_data, " more where they do not depend on data")
+                .c_str());
+  EXPECT_GE(whole, 400);
+}
+
+}  // namespace
+}  // namespace weft::test
