@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/base/str.h"
+#include "core/run/double_net.h"
 #include "core/run/interpreter.h"
 
 namespace weft {
@@ -40,11 +41,21 @@ double Move(Tensor& tensor, int64_t i, double by) {
 
 class Runner {
  public:
-  explicit Runner(const GradientCheck& check) : check_(check) {}
+  explicit Runner(const GradientCheck& check) : check_(check) {
+    WEFT_CHECK(check.kernels && check.forward);
+    const auto prepare = [&](const Net* net) {
+      return !net ? nullptr : std::make_shared<const Net>(check.in_double ? DoubleNet(*net) : *net);
+    };
+    init_ = prepare(check.init);
+    forward_ = prepare(check.forward);
+    backward_ = prepare(check.backward);
+    for (const auto& [blob, tensor] : check.feeds)
+      feeds_.push_back(check.in_double ? DoubleTensor(tensor) : tensor);
+  }
 
   // Runs `net` in a fresh workspace; blob `moved` has element `i` moved by `by`, which becomes the true
   // distance.
-  Result<void> Run(const Net& net, size_t moved, int64_t i, double* by) {
+  Result<void> Run(const std::shared_ptr<const Net>& net, size_t moved, int64_t i, double* by) {
     workspace_.reset();
     context_ = RunContext();
     context_.kernels = check_.kernels;
@@ -52,29 +63,42 @@ class Runner {
     context_.seed = check_.seed;
     context_.op_limit = check_.op_limit;
     workspace_.emplace(context_);
-    if (check_.init) WEFT_TRY_VOID(workspace_->RunNetOnce(*check_.init));
-    for (size_t f = 0; f < check_.feeds.size(); ++f) {
-      Tensor tensor = check_.feeds[f].second.Clone();
+    if (init_) WEFT_TRY_VOID(RunOnce(init_));
+    for (size_t f = 0; f < feeds_.size(); ++f) {
+      Tensor tensor = feeds_[f].Clone();
       if (f == moved && by) *by = Move(tensor, i, *by);
       workspace_->Feed(check_.feeds[f].first, std::move(tensor));
     }
-    return workspace_->RunNetOnce(net);
+    return RunOnce(net);
   }
+  Result<void> RunForward() { return Run(forward_, 0, 0, nullptr); }
+  Result<void> RunBackward() { return Run(backward_, 0, 0, nullptr); }
 
   Result<double> Loss() const {
-    const Tensor* loss = workspace_->FindTensor(check_.loss);
-    std::vector<double> values;
-    if (!loss || !Numbers(*loss, values))
-      return Error{ErrorCode::kNotFound, StrCat("the loss ", check_.loss, " is no tensor of floats"), -1,
-                   check_.loss};
     double sum = 0;
-    for (double v : values) sum += v;
+    for (const std::string& name : check_.losses) {
+      const Tensor* loss = workspace_->FindTensor(name);
+      std::vector<double> values;
+      if (!loss || !Numbers(*loss, values))
+        return Error{
+            ErrorCode::kNotFound,
+            StrCat(
+                "the loss ", name, " is no tensor of floats",
+                loss ? StrCat(": it is ", DataTypeName(loss->type()), " ", DimsToString(loss->dims())) : ""),
+            -1, name};
+      for (double v : values) sum += v;
+    }
     return sum;
   }
 
   Result<double> LossAt(size_t moved, int64_t i, double& by) {
-    WEFT_TRY_VOID(Run(*check_.forward, moved, i, &by));
+    WEFT_TRY_VOID(Run(forward_, moved, i, &by));
     return Loss();
+  }
+
+  double At(size_t feed, int64_t i) const {
+    const Tensor& tensor = feeds_[feed];
+    return tensor.type() == DataType::kDouble ? tensor.data<double>()[i] : tensor.data<float>()[i];
   }
 
   // (loss(x + h) - loss(x - h)) / 2h, with h as far as the element really moved.
@@ -88,7 +112,14 @@ class Runner {
   Workspace& workspace() { return *workspace_; }
 
  private:
+  Result<void> RunOnce(const std::shared_ptr<const Net>& net) {
+    WEFT_TRY(const auto prepared, PreparedNet::Create(net, *workspace_));
+    return prepared->Run();
+  }
+
   const GradientCheck& check_;
+  std::shared_ptr<const Net> init_, forward_, backward_;
+  std::vector<Tensor> feeds_;
   RunContext context_;
   std::optional<Workspace> workspace_;
 };
@@ -111,9 +142,7 @@ struct Derivative {
 };
 
 Result<Derivative> Differentiate(const GradientCheck& check, Runner& runner, size_t feed, int64_t i) {
-  std::vector<double> values;
-  Numbers(check.feeds[feed].second, values);
-  const double step = check.step * std::max(1.0, std::fabs(values[i]));
+  const double step = check.step * std::max(1.0, std::fabs(runner.At(feed, i)));
   WEFT_TRY(const double wide, runner.Difference(feed, i, step));
   WEFT_TRY(const double narrow, runner.Difference(feed, i, step / 2));
   // A smooth loss makes the two differ by little; where they differ by far more than is allowed there is a
@@ -182,16 +211,28 @@ Result<Tensor> NumericGradient(const GradientCheck& check, std::string_view blob
   return out;
 }
 
+Result<double> LossAtRest(const GradientCheck& check) {
+  Runner runner(check);
+  WEFT_TRY_VOID(runner.RunForward());
+  return runner.Loss();
+}
+
 Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& check) {
-  WEFT_CHECK(check.kernels && check.forward && check.backward);
+  WEFT_CHECK(check.backward);
   Runner runner(check);
   std::vector<std::vector<double>> planned;
-  WEFT_TRY_VOID(runner.Run(*check.backward, 0, 0, nullptr));
+  WEFT_TRY_VOID(runner.RunBackward());
   WEFT_TRY(const double at_rest, runner.Loss());
   (void)at_rest;
+  int64_t total = 0, done = 0;
+  const auto count = [&](size_t elements) {
+    const int64_t all = static_cast<int64_t>(elements);
+    return check.samples > 0 ? std::min(check.samples, all) : all;
+  };
   for (const GradientPlace& place : check.gradients) {
     WEFT_TRY(const size_t feed, FindFeed(check, place.blob));
     WEFT_TRY(std::vector<double> values, Planned(runner, place, check.feeds[feed].second));
+    total += count(values.size());
     planned.push_back(std::move(values));
   }
   std::vector<BlobGradientReport> reports;
@@ -200,24 +241,31 @@ Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& chec
     report.blob = check.gradients[g].blob;
     WEFT_TRY(const size_t feed, FindFeed(check, report.blob));
     double worst = 0;
-    for (size_t i = 0; i < planned[g].size(); ++i) {
-      WEFT_TRY(const Derivative d, Differentiate(check, runner, feed, static_cast<int64_t>(i)));
+    const int64_t all = static_cast<int64_t>(planned[g].size()), samples = count(planned[g].size());
+    for (int64_t k = 0; k < samples; ++k) {
+      // Evenly spread: the remainder is spread as well.
+      const int64_t i = all / samples * k + all % samples * k / samples;
+      WEFT_TRY(const Derivative d, Differentiate(check, runner, feed, i));
       ++report.elements;
+      if (check.progress) check.progress(++done, total);
       if (d.kink) {
         ++report.kinks;
         continue;
       }
       // A planned gradient that is no number is wrong however large the numeric one is.
-      const double distance = std::isfinite(planned[g][i]) ? std::fabs(planned[g][i] - d.value) : INFINITY;
+      const double found = planned[g][static_cast<size_t>(i)];
+      const double distance = std::isfinite(found) ? std::fabs(found - d.value) : INFINITY;
       const double excess = distance / (check.absolute + check.relative * std::fabs(d.value));
       report.wrong += excess > 1;
       report.worst_absolute = std::max(report.worst_absolute, distance);
-      report.worst_relative = std::max(report.worst_relative, distance / std::max(std::fabs(d.value), 1e-3));
+      const double scale =
+          std::max({std::fabs(d.value), std::isfinite(found) ? std::fabs(found) : 0.0, check.floor});
+      report.worst_relative = std::max(report.worst_relative, distance / scale);
       if (excess > worst || report.worst < 0) {
         worst = excess;
-        report.worst = static_cast<int64_t>(i);
+        report.worst = i;
         report.numeric = d.value;
-        report.planned = planned[g][i];
+        report.planned = found;
       }
     }
     reports.push_back(std::move(report));

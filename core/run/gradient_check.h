@@ -3,10 +3,12 @@
 //
 // Planned gradients against central differences: the net runs again and again in fresh workspaces with one
 // element of one fed blob moved a little up and down. Two step widths are combined (Richardson), which also
-// shows where the loss has a kink; those elements are counted, not judged. Stateless.
+// shows where the loss has a kink; those elements are counted, not judged. In double precision the check sees
+// what float's rounding hides; it needs kernels that know doubles. Stateless.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,19 +37,23 @@ struct GradientCheck {
   const Net* forward = nullptr;   // computes the loss
   const Net* backward = nullptr;  // computes the loss and the gradients
   std::vector<std::pair<std::string, Tensor>> feeds;
-  std::string loss;  // the sum of its elements is differentiated
+  std::vector<std::string> losses;  // the sum of all of their elements is differentiated
   std::vector<GradientPlace> gradients;
   uint64_t seed = 1;
   uint64_t op_limit = 0;                    // per run, as in RunContext
+  bool in_double = false;                   // nets (DoubleNet) and feeds compute in double
+  int64_t samples = 0;                      // elements checked per blob, evenly spread; 0: all
   double step = 1e-2;                       // times the element where that is larger than 1
   double absolute = 3e-4, relative = 1e-3;  // allowed
+  double floor = 1e-3;  // relative errors are relative to the larger of the two gradients, and at least this
+  std::function<void(int64_t done, int64_t total)> progress;  // elements; may be empty
 };
 
 struct BlobGradientReport {
   std::string blob;
-  int64_t elements = 0;
-  int64_t kinks = 0;  // elements where the differences of the two step widths disagree
-  int64_t wrong = 0;  // elements beyond what is allowed
+  int64_t elements = 0;  // checked
+  int64_t kinks = 0;     // elements where the differences of the two step widths disagree
+  int64_t wrong = 0;     // elements beyond what is allowed
   double worst_absolute = 0, worst_relative = 0;  // over elements without kinks
   int64_t worst = -1;                             // the element with the largest excess
   double numeric = 0, planned = 0;                // there
@@ -56,6 +62,9 @@ struct BlobGradientReport {
 /// One report per place in `gradients`, in order. Errors: a net that fails, a loss or gradient that is not
 /// there, a blob that is not fed or does not hold floats or doubles.
 Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& check);
+
+/// The loss where the feeds are. Errors: as CheckGradients.
+Result<double> LossAtRest(const GradientCheck& check);
 
 /// The derivative of the loss by each element of the fed blob, as doubles in its shape.
 Result<Tensor> NumericGradient(const GradientCheck& check, std::string_view blob);

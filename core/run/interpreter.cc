@@ -11,8 +11,11 @@ namespace weft {
 
 namespace {
 
+// The innermost operator is told whole, those around it by their type.
 Error At(Error error, const Net& net, size_t index) {
-  if (error.op < 0) error.message = StrCat(OpText(net, net.ops[index]), ": ", error.message);
+  const Op& op = net.ops[index];
+  error.message = StrCat("op ", index, " ", error.op < 0 ? OpText(net, op) : std::string(net.Str(op.type)),
+                         ": ", error.message);
   error.op = static_cast<int64_t>(index);
   return error;
 }
@@ -45,6 +48,18 @@ Result<void> CheckSources(const Net& net) {
   return {};
 }
 
+Error NoKernel(const RunContext& context, std::string_view type) {
+  if (!context.ops || context.ops->Find(type))
+    return {ErrorCode::kUnsupported,
+            StrCat("Cannot create operator of type '", type, "': no reference kernel exists for it")};
+  std::vector<std::string_view> types;
+  for (const KernelRow* row : context.kernels->all()) types.push_back(row->type);
+  const auto near = NearestNames(type, types, 1);
+  return {ErrorCode::kUnknownOperator,
+          StrCat("Cannot create operator of type '", type, "': there is no such operator",
+                 near.empty() ? "" : StrCat("; did you mean ", near[0], "?"))};
+}
+
 }  // namespace
 
 std::string OpText(const Net& net, const Op& op) {
@@ -71,9 +86,7 @@ Result<std::unique_ptr<PreparedNet>> PreparedNet::Create(std::shared_ptr<const N
     const Op& op = n.ops[i];
     const KernelRow* row = context.kernels->Find(n.Str(op.type));
     if (!row) {
-      error = At(Error{ErrorCode::kUnsupported, StrCat("Cannot create operator of type '", n.Str(op.type),
-                                                       "': it has no kernel here")},
-                 n, i);
+      error = At(NoKernel(context, n.Str(op.type)), n, i);
       break;
     }
     if (const OpDef* def = context.ops ? context.ops->Find(n.Str(op.type)) : nullptr) {

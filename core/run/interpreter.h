@@ -26,7 +26,8 @@ class PreparedNet {
   /// external inputs, a declared output that is not produced, arguments that the operator refuses.
   static Result<std::unique_ptr<PreparedNet>> Create(std::shared_ptr<const Net> net, Workspace& workspace);
 
-  /// Runs all operators in order. The error of an operator carries its index and starts with its text.
+  /// Runs all operators in order. The error of an operator carries its index and starts with both:
+  /// "op 3 Relu(x)->y: ..."; in nested nets with the operators around it, outermost first.
   Result<void> Run();
   /// Runs one operator.
   Result<void> RunOp(size_t index);

@@ -109,8 +109,7 @@ Result<void> KernelContext::Bind(const KernelRow& row) {
   for (Symbol name : op_.inputs) {
     Blob* blob = workspace_.FindBlob(Str(name));
     if (!blob)
-      return Error{ErrorCode::kNotFound,
-                   StrCat("op ", Str(op_.type), ": Encountered a non-existing input blob: ", Str(name)), -1,
+      return Error{ErrorCode::kNotFound, StrCat("Encountered a non-existing input blob: ", Str(name)), -1,
                    std::string(Str(name))};
     inputs_.push_back(blob);
   }

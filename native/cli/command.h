@@ -54,6 +54,8 @@ int PrintJson(const Main& main, std::string_view json);
 void AddPrint(CLI::App& app, Main& main);
 void AddSsa(CLI::App& app, Main& main);
 void AddGrad(CLI::App& app, Main& main);
+void AddGradcheck(CLI::App& app, Main& main);
+void AddRun(CLI::App& app, Main& main);
 void AddClone(CLI::App& app, Main& main);
 void AddExtract(CLI::App& app, Main& main);
 void AddCheck(CLI::App& app, Main& main);

@@ -105,6 +105,8 @@ int Run(int argc, char** argv) {
   AddPrint(app, main);
   AddSsa(app, main);
   AddGrad(app, main);
+  AddGradcheck(app, main);
+  AddRun(app, main);
   AddClone(app, main);
   AddExtract(app, main);
   AddCheck(app, main);

@@ -45,8 +45,8 @@ TEST(Usage, ExitCodes) {
 }
 
 TEST(Usage, EverySubcommandHasHelp) {
-  for (const char* name : {"print", "ssa", "grad", "clone", "extract", "check", "convert", "ops", "diff",
-                           "example", "completion"}) {
+  for (const char* name : {"print", "ssa", "grad", "gradcheck", "run", "clone", "extract", "check", "convert",
+                           "ops", "diff", "example", "completion"}) {
     const Outcome help = Weft({name, "--help"});
     EXPECT_EQ(help.exit, 0) << name;
     EXPECT_TRUE(Contains(help.out, std::string("Usage: weft ") + name)) << help.out;

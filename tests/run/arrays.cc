@@ -60,33 +60,6 @@ Tensor TensorFromJson(const Json& array) {
   return out;
 }
 
-double NumberAt(const Tensor& t, int64_t i) {
-  switch (t.type()) {
-    case DataType::kFloat:
-      return t.data<float>()[i];
-    case DataType::kDouble:
-      return t.data<double>()[i];
-    case DataType::kFloat16:
-      return HalfToFloat(t.data<Half>()[i]);
-    case DataType::kInt32:
-      return t.data<int32_t>()[i];
-    case DataType::kInt64:
-      return static_cast<double>(t.data<int64_t>()[i]);
-    case DataType::kUint8:
-      return t.data<uint8_t>()[i];
-    case DataType::kInt8:
-      return t.data<int8_t>()[i];
-    case DataType::kUint16:
-      return t.data<uint16_t>()[i];
-    case DataType::kInt16:
-      return t.data<int16_t>()[i];
-    case DataType::kBool:
-      return t.data<bool>()[i];
-    default:
-      return 0;
-  }
-}
-
 std::string Difference(const Tensor& found, const Tensor& expected, double absolute, double relative) {
   if (found.type() != expected.type())
     return StrCat("type ", DataTypeName(found.type()), ", expected ", DataTypeName(expected.type()));

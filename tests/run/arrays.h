@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/run/tensor.h"
+#include "core/run/tensor_text.h"
 #include "tests/support/golden.h"
 
 namespace weft::test {
@@ -18,7 +19,6 @@ Tensor TensorFromJson(const Json& array);
 /// differ by `absolute` + `relative` * |expected|; not-a-numbers and infinities must be the same.
 std::string Difference(const Tensor& found, const Tensor& expected, double absolute, double relative);
 
-/// Element i as a double. REQUIRES: not a string.
-double NumberAt(const Tensor& tensor, int64_t i);
+using weft::NumberAt;
 
 }  // namespace weft::test

@@ -23,7 +23,7 @@ GradientCheck MakeCheck(const Net& forward, const Net& backward) {
   check.ops = &StandardOps();
   check.forward = &forward;
   check.backward = &backward;
-  check.loss = "loss";
+  check.losses = {"loss"};
   return check;
 }
 
@@ -91,6 +91,33 @@ TEST(GradientCheck, SumsSparseGradients) {
   ASSERT_TRUE(reports) << reports.error().message;
   EXPECT_EQ((*reports)[0].wrong, 0);
   EXPECT_EQ((*reports)[0].elements, 6);
+}
+
+// Float differences of a steep loss are off by percents; doubles show the planned gradient right.
+TEST(GradientCheck, DoublesSeeWhatFloatsHide) {
+  const std::string forward =
+      "op { type: 'Sqr' input: 'x' output: 'a' } op { type: 'Sqr' input: 'a' output: 'b' } "
+      "op { type: 'ConstantFill' input: 'b' output: 'one' arg { name: 'value' f: 100000 } } "
+      "op { type: 'Add' input: 'b' input: 'one' output: 'loss' } ";
+  const Net f = NetFromText(forward),
+            b = NetFromText(forward +
+                            "op { type: 'Mul' input: 'a' input: 'x' output: 'd' } "
+                            "op { type: 'Scale' input: 'd' output: 'x_grad' arg { name: 'scale' f: 4 } }");
+  GradientCheck check = MakeCheck(f, b);
+  const int64_t dims[] = {4};
+  check.feeds.emplace_back("x", Tensor::Of<float>(dims, std::vector<float>{-2, 0.3f, 0.1f, 3}));
+  check.gradients = {{"x", "x_grad", "", ""}};
+  auto reports = CheckGradients(check);
+  ASSERT_TRUE(reports) << reports.error().message;
+  EXPECT_GT((*reports)[0].worst_absolute, 1e-2);
+  check.in_double = true;
+  check.step = 1e-3;
+  reports = CheckGradients(check);
+  ASSERT_TRUE(reports) << reports.error().message;
+  EXPECT_LT((*reports)[0].worst_absolute, 1e-6);
+  EXPECT_EQ((*reports)[0].wrong, 0);
+  check.samples = 2;
+  EXPECT_EQ((*CheckGradients(check))[0].elements, 2);
 }
 
 TEST(GradientCheck, GivesTheRecordedNumericGradients) {

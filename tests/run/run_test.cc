@@ -121,13 +121,13 @@ TEST(Workspace, RenamesOnlyOwnBlobsToFreeNames) {
 
 TEST_F(Run, ChecksNetsAsTheyAreCreated) {
   const char* relu = "name: 'n' op { type: 'Relu' input: 'zz' output: 'y' }";
-  EXPECT_EQ(Once(relu), "Relu(zz)->y: op Relu: Encountered a non-existing input blob: zz");
+  EXPECT_EQ(Once(relu), "op 0 Relu(zz)->y: Encountered a non-existing input blob: zz");
   EXPECT_EQ(Once("name: 'n' external_input: 'x' op { type: 'Relu' input: 'zz' output: 'y' }"),
-            "Relu(zz)->y: Source for input zz is unknown for net n");
+            "op 0 Relu(zz)->y: Source for input zz is unknown for net n");
   EXPECT_EQ(Once("name: 'n' external_output: 'q'"),
             "Some of the blobs are declared as output but never produced by the net n: q");
   EXPECT_EQ(Once("op { type: 'NoSuch' }"),
-            "NoSuch(): Cannot create operator of type 'NoSuch': it has no kernel here");
+            "op 0 NoSuch(): Cannot create operator of type 'NoSuch': there is no such operator");
   Feed("zz", {-1, 2});
   const auto net = std::make_shared<const Net>(NetFromText(relu));
   ASSERT_TRUE(workspace.CreateNet(net));
@@ -147,7 +147,7 @@ TEST_F(Run, SaysWhichOperatorFailedAndWhy) {
       workspace.RunNetOnce(NetFromText("op { type: 'Copy' input: 'x' output: 'c' } "
                                        "op { type: 'Relu' input: 'c' output: 'y' }"));
   ASSERT_FALSE(ran);
-  EXPECT_EQ(ran.error().message, "Relu(c)->y: input 0 (c) has type int32, expected float or double");
+  EXPECT_EQ(ran.error().message, "op 1 Relu(c)->y: input 0 (c) has type int32, expected float or double");
   EXPECT_EQ(ran.error().op, 1);
   EXPECT_EQ(ran.error().blob, "c");
 }

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "core/run/double_net.h"
+
+#include <algorithm>
+#include <memory>
+
+namespace weft {
+
+namespace {
+
+// ConstantFill makes floats unless told otherwise, Cast makes what it is told.
+void ChooseDouble(const Net& net, Op& op) {
+  const bool fill = net.Str(op.type) == "ConstantFill";
+  if (!fill && net.Str(op.type) != "Cast") return;
+  const std::string_view name = fill ? "dtype" : "to";
+  const Arg* type = FindArg(*net.symbols, op.args, name);
+  if (!type && !fill) return;
+  if (type) {
+    const std::optional<DataType> chosen = type->has & Arg::kHasS
+                                               ? ParseDataType(ArgString(*net.symbols, op.args, name, ""))
+                                               : DataTypeFromNumber(type->i);
+    if (chosen != DataType::kFloat) return;
+  }
+  op.args = WithArg(op.args, MakeArg(net.symbols->Intern(name), static_cast<int64_t>(DataType::kDouble)));
+}
+
+}  // namespace
+
+Net DoubleNet(const Net& net) {
+  Net out = net;
+  for (Op& op : out.ops) {
+    ChooseDouble(net, op);
+    for (const Arg& arg : op.args.Copy())
+      if (arg.has & Arg::kHasN)
+        op.args = WithArg(op.args, MakeArg(arg.name, std::make_shared<const Net>(DoubleNet(*arg.Load()->n))));
+  }
+  return out;
+}
+
+Tensor DoubleTensor(const Tensor& tensor) {
+  if (tensor.type() != DataType::kFloat) return tensor.Clone();
+  Tensor out;
+  WEFT_CHECK(out.Allocate(DataType::kDouble, tensor.dims()));
+  std::copy_n(tensor.data<float>(), tensor.numel(), out.mutable_data<double>());
+  return out;
+}
+
+}  // namespace weft

@@ -1,0 +1,326 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// weft run: a net or plan with the reference kernels, its blobs fed from and fetched into .npy files.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "core/base/str.h"
+#include "core/run/tensor_text.h"
+#include "native/cli/workbench.h"
+#include "native/io/file.h"
+#include "native/io/npy.h"
+
+namespace weft::cli {
+
+namespace {
+
+struct Words {
+  std::string file, out;
+  Setup setup;
+  std::vector<std::string> watch, fetch;
+  int64_t iterations = 1;
+};
+
+constexpr size_t kColumn = 12;  // fits most numbers
+constexpr int64_t kMostInJson = 1'000'000;
+
+// A watched blob's one element.
+struct Sample {
+  double value;
+  bool integer;
+  int64_t exact;
+  std::string text;
+};
+
+Result<Sample> Look(const Workspace& workspace, const std::string& blob) {
+  const auto refuse = [&](std::string found) {
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("--watch ", blob, ": expected a tensor of one number, found ", found), -1, blob};
+  };
+  const Blob* place = workspace.FindBlob(blob);
+  if (!place) return refuse("no such blob");
+  const Tensor* tensor = place->Get<Tensor>();
+  if (!tensor)
+    return refuse(place->empty() ? "an empty blob" : StrCat("a blob that holds ", place->type_name()));
+  if (!tensor->has_type()) return refuse("a blob that was never written");
+  if (tensor->numel() != 1 || tensor->type() == DataType::kString)
+    return refuse(StrCat(DataTypeName(tensor->type()), " ", DimsToString(tensor->dims()),
+                         "; --fetch takes whole tensors"));
+  const bool integer = tensor->type() == DataType::kInt64;
+  return Sample{NumberAt(*tensor, 0), integer, integer ? tensor->data<int64_t>()[0] : 0,
+                ElementText(*tensor, 0)};
+}
+
+// A blob's content as a tensor: itself, or the text of a std::string blob.
+Result<Tensor> Fetch(const Workspace& workspace, const std::string& blob) {
+  const Blob* place = workspace.FindBlob(blob);
+  if (!place)
+    return Error{ErrorCode::kNotFound, StrCat("--fetch ", blob, ": the run made no such blob"), -1, blob};
+  if (const Tensor* tensor = place->Get<Tensor>(); tensor && tensor->has_type()) return *tensor;
+  if (const std::string* text = place->Get<std::string>()) return Tensor::Scalar<std::string>(*text);
+  return Error{
+      ErrorCode::kInvalidArgument,
+      StrCat("--fetch ", blob, ": expected a tensor, found ",
+             place->empty() || place->Get<Tensor>() ? "a blob that was never written"
+                                                    : StrCat("a blob that holds ", place->type_name())),
+      -1, blob};
+}
+
+std::string FileOf(const std::string& folder, const std::string& blob) {
+  std::string path = StrCat(folder, folder.ends_with('/') ? "" : "/");
+  for (char c : blob) path += c == '/' ? std::string("__") : std::string(1, c);
+  return path + ".npy";
+}
+
+Result<void> MakeFolder(const std::string& path) {
+  for (size_t at = 1; at <= path.size(); ++at) {
+    if (at < path.size() && path[at] != '/') continue;
+    if (::mkdir(path.substr(0, at).c_str(), 0777) != 0 && errno != EEXIST)
+      return Error{ErrorCode::kIo, StrCat("cannot make ", path, ": ", std::strerror(errno))};
+  }
+  return {};
+}
+
+class Runner {
+ public:
+  Runner(Main& main, const Words& words)
+      : main_(main), words_(words), context_(MakeRunContext(words.setup.seed)), workspace_(context_) {}
+
+  Result<void> Run() {
+    WEFT_TRY_VOID(CheckFiles());
+    WEFT_TRY(Program program, LoadProgram(words_.file));
+    WEFT_TRY(const Feeds feeds, ReadFeeds(words_.setup.feeds));
+    WEFT_TRY_VOID(FillWorkspace(words_.setup, {}, workspace_));
+    for (const auto& [blob, tensor] : feeds)
+      if (!program.Mentions(blob) && !workspace_.HasBlob(blob)) {
+        const auto near = NearestNames(blob, program.Blobs(), 1);
+        Warn(main_, StrCat("--feed: ", program.Label(), " has no blob ", blob,
+                           near.empty() ? "" : StrCat("; did you mean ", near[0], "?")));
+      }
+    for (const auto& [blob, tensor] : feeds) workspace_.Feed(blob, tensor);
+    const auto known = [&](const char* option, const std::vector<std::string>& blobs) -> Result<void> {
+      for (const std::string& blob : blobs)
+        if (!program.Mentions(blob) && !workspace_.HasBlob(blob))
+          return NoSuchBlob(option, blob, program.Blobs());
+      return {};
+    };
+    WEFT_TRY_VOID(known("--watch", words_.watch));
+    WEFT_TRY_VOID(known("--fetch", words_.fetch));
+    if (Result<void> ready = program.Prepare(workspace_); !ready)
+      return WithRemedy(std::move(ready).error(), words_.setup, feeds);
+    WEFT_TRY_VOID(Iterate(program, feeds));
+    return Deliver();
+  }
+
+ private:
+  // Before anything runs: two blobs must not want one file.
+  Result<void> CheckFiles() const {
+    if (words_.out.empty()) return {};
+    for (size_t a = 0; a < words_.fetch.size(); ++a)
+      for (size_t b = a + 1; b < words_.fetch.size(); ++b)
+        if (FileOf(words_.out, words_.fetch[a]) == FileOf(words_.out, words_.fetch[b]) &&
+            words_.fetch[a] != words_.fetch[b])
+          return Error{ErrorCode::kNameConflict,
+                       StrCat("--fetch: ", words_.fetch[a], " and ", words_.fetch[b], " would both go to ",
+                              FileOf(words_.out, words_.fetch[a])),
+                       -1, words_.fetch[b]};
+    return {};
+  }
+
+  Result<void> Iterate(Program& program, const Feeds& feeds) {
+    Stream out(STDOUT_FILENO, main_.color);
+    if (!main_.json) {
+      out.Write(program.Label(), TextClass::kHeading);
+      out.Write(StrCat("  ", words_.iterations, words_.iterations == 1 ? " iteration\n" : " iterations\n"));
+      if (!words_.watch.empty()) {
+        out.Write("\niteration");
+        for (const std::string& blob : words_.watch) out.Write(StrCat("  ", Padded(blob, kColumn)));
+        out.Write("\n");
+      }
+    }
+    watched_.resize(words_.watch.size());
+    std::vector<bool> warned(words_.watch.size());
+    ProgressLine progress(StrCat("running ", program.Label()));
+    for (int64_t i = 0; i < words_.iterations; ++i) {
+      const auto at_iteration = [&](Error error) {
+        if (words_.iterations > 1) error.message = StrCat("iteration ", i + 1, ": ", error.message);
+        return error;
+      };
+      if (Result<void> ran = program.Run(); !ran) {
+        out.Flush();
+        return at_iteration(WithRemedy(std::move(ran).error(), words_.setup, feeds));
+      }
+      if (words_.iterations > 1)
+        progress.Update({static_cast<uint64_t>(i + 1), static_cast<uint64_t>(words_.iterations)});
+      if (!main_.json && !words_.watch.empty()) {
+        const std::string number = std::to_string(i + 1);
+        out.Write(StrCat(std::string(9 - std::min<size_t>(9, number.size()), ' '), number),
+                  TextClass::kIndex);
+      }
+      for (size_t w = 0; w < words_.watch.size(); ++w) {
+        Result<Sample> sample = Look(workspace_, words_.watch[w]);
+        if (!sample) {
+          if (!main_.json) out.Write("\n");
+          out.Flush();
+          return at_iteration(std::move(sample).error());
+        }
+        if (!std::isfinite(sample->value) && !warned[w]) {
+          warned[w] = true;
+          Warn(main_, StrCat(words_.watch[w], " is ", sample->text, " in iteration ", i + 1,
+                             main_.json ? " (null in JSON)" : ""));
+        }
+        if (!main_.json)
+          out.Write(StrCat("  ", w + 1 < words_.watch.size()
+                                     ? Padded(sample->text, std::max(kColumn, words_.watch[w].size()))
+                                     : sample->text));
+        watched_[w].push_back(std::move(*sample));
+      }
+      if (!main_.json && !words_.watch.empty()) {
+        out.Write("\n");
+        if (out.terminal()) out.Flush();
+        if (out.failed()) return Error{ErrorCode::kIo, "cannot write to standard output"};
+      }
+    }
+    return {};
+  }
+
+  static std::string Padded(std::string text, size_t width) {
+    if (text.size() < width) text.resize(width, ' ');
+    return text;
+  }
+
+  // Fetched blobs to files or, without a folder, to standard output.
+  Result<void> Deliver() {
+    std::vector<std::pair<std::string, Tensor>> fetched;
+    for (const std::string& blob : words_.fetch) {
+      WEFT_TRY(Tensor tensor, Fetch(workspace_, blob));
+      fetched.emplace_back(blob, std::move(tensor));
+    }
+    if (!words_.out.empty()) {
+      WEFT_TRY_VOID(MakeFolder(words_.out));
+      for (const auto& [blob, tensor] : fetched) {
+        Result<std::string> bytes = WriteNpy(tensor);
+        if (!bytes) {
+          Error error = std::move(bytes).error();
+          return Error{error.code, StrCat("--fetch ", blob, ": ", error.message), -1, blob};
+        }
+        WEFT_TRY_VOID(WriteFile(FileOf(words_.out, blob), *bytes));
+      }
+    }
+    if (main_.json) {
+      WEFT_TRY(const std::string json, Json(fetched));
+      return PrintJson(main_, json) == kOk ? Result<void>()
+                                           : Error{ErrorCode::kIo, "cannot write to standard output"};
+    }
+    if (fetched.empty()) return {};
+    Stream out(STDOUT_FILENO, main_.color);
+    out.Write("\n");
+    size_t width = 0;
+    for (const auto& [blob, tensor] : fetched) width = std::max(width, blob.size());
+    for (const auto& [blob, tensor] : fetched) {
+      out.Write(StrCat("  ", Padded(blob, width), "  "));
+      out.Write(words_.out.empty() ? TensorSummary(tensor)
+                                   : StrCat(DataTypeName(tensor.type()), " ", DimsToString(tensor.dims()),
+                                            " -> ", FileOf(words_.out, blob)),
+                TextClass::kOutput);
+      out.Write("\n");
+    }
+    return {};
+  }
+
+  Result<std::string> Json(const std::vector<std::pair<std::string, Tensor>>& fetched) const {
+    std::string out;
+    JsonWriter json(out);
+    json.BeginObject().Key("iters").Int(words_.iterations).Key("watched").BeginObject();
+    for (size_t w = 0; w < words_.watch.size(); ++w) {
+      json.Key(words_.watch[w]).BeginArray();
+      for (const Sample& sample : watched_[w])
+        sample.integer ? json.Int(sample.exact) : json.Double(sample.value);
+      json.EndArray();
+    }
+    json.EndObject();
+    if (words_.out.empty() && !fetched.empty()) {
+      json.Key("fetched").BeginObject();
+      for (const auto& [blob, tensor] : fetched) {
+        if (tensor.numel() > kMostInJson)
+          return Error{ErrorCode::kLimit,
+                       StrCat("--fetch ", blob, ": ", tensor.numel(), " elements are too many for JSON; ",
+                              "--out DIR writes a .npy file"),
+                       -1, blob};
+        json.Key(blob)
+            .BeginObject()
+            .Key("type")
+            .String(DataTypeName(tensor.type()))
+            .Key("shape")
+            .BeginArray();
+        for (int64_t d : tensor.dims()) json.Int(d);
+        json.EndArray().Key("values").BeginArray();
+        for (int64_t i = 0; i < tensor.numel(); ++i) {
+          if (tensor.type() == DataType::kString)
+            json.String(tensor.data<std::string>()[i]);
+          else if (tensor.type() == DataType::kInt64)
+            json.Int(tensor.data<int64_t>()[i]);
+          else if (tensor.type() == DataType::kBool)
+            json.Bool(tensor.data<bool>()[i]);
+          else
+            json.Double(NumberAt(tensor, i));
+        }
+        json.EndArray().EndObject();
+      }
+      json.EndObject();
+    }
+    json.EndObject();
+    return out;
+  }
+
+  Main& main_;
+  const Words& words_;
+  RunContext context_;
+  Workspace workspace_;
+  std::vector<std::vector<Sample>> watched_;
+};
+
+int Run(Main& main, const Words& words) {
+  const Result<void> ran = Runner(main, words).Run();
+  if (ran) return kOk;
+  return FailRun(main, ran.error(), words.file, words.setup);
+}
+
+}  // namespace
+
+void AddRun(CLI::App& app, Main& main) {
+  auto words = std::make_shared<Words>();
+  CLI::App* command = AddSubcommand(app, main, "run", "runs a net or plan with the reference kernels",
+                                    [&main, words] { return Run(main, *words); });
+  AddFile(*command, words->file);
+  AddSetup(*command, words->setup);
+  command->add_option("--iters", words->iterations, "how often the net runs; 1")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  AddRepeated(*command, "--watch", words->watch, "a blob of one number, told after each iteration")
+      ->type_name("BLOB");
+  CLI::Option* fetch =
+      AddRepeated(*command, "--fetch", words->fetch, "a blob that is shown at the end, or written to DIR")
+          ->type_name("BLOB");
+  command
+      ->add_option("--out", words->out,
+                   "a folder for fetched blobs: DIR/BLOB.npy, with __ for each / in BLOB")
+      ->type_name("DIR")
+      ->needs(fetch);
+  AddJson(*command, main,
+          R"({"iters":N,"watched":{blob:[a number per iteration]}}; with --fetch but no --out also )"
+          R"("fetched":{blob:{"type","shape","values"}})");
+  command->footer(
+      "The init net runs first, then fed arrays replace blobs, then the net runs N times. One thread; the "
+      "same "
+      "seed gives\nthe same values. A plan runs step after step.");
+}
+
+}  // namespace weft::cli
