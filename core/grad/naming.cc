@@ -109,7 +109,9 @@ std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
         const std::string base(table.Str(chosen));
         for (int suffix = 0;; ++suffix) {
           chosen = table.Intern(StrCat(base, "_auto_", suffix));
-          if (!is_wanted(chosen) && !is_taken(chosen)) break;
+          // Working in place is the rule's choice: an operator may not know how.
+          const bool reads = std::find(op.inputs.begin(), op.inputs.end(), chosen) != op.inputs.end();
+          if (!reads && !is_wanted(chosen) && !is_taken(chosen)) break;
         }
       }
       op.outputs[k] = name[def] = chosen;

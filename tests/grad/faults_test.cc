@@ -221,6 +221,18 @@ TEST(Faults, B56IncomingGradientThatOthersNeedSurvives) {
   EXPECT_EQ(RunFor(AppendBackward(net, *caffe2), {{"x", {3}}}, {"x_grad"})["x_grad"], std::vector<float>{8});
 }
 
+// b2_grad is needed to the end, so the sum for b2@1 takes another name: not one that it reads, since Sum can
+// work in place on its first input only.
+TEST(Faults, B56NewNamesDoNotMakeOperatorsWorkInPlace) {
+  Net net =
+      CompactNet("Sin(x1) -> b0; Add(b0, x0) -> b2; Copy(b2) -> b3; Sum(b2, x1) -> b2; Sum(b2, b2, b3) -> l");
+  const Result<Backward> backward = PlanFor(net, "l");
+  ASSERT_TRUE(backward) << backward.error().message;
+  ExpectNumericGradients(net, *backward, "l", {{"x0", {0.5f}}, {"x1", {-0.3f}}}, {"x0", "x1"});
+  for (const Op& op : backward->ops)
+    EXPECT_TRUE(net.Str(op.type) != "Sum" || op.inputs[1] != op.outputs[0]) << OpsOf(net, *backward);
+}
+
 TEST(Faults, B60TheGradientThatIsThereIsKept) {
   // The table is also the weights, which get no gradient.
   Net net = CompactNet("SparseLengthsWeightedSum(x, x, rows, lengths) -> y");
