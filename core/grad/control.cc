@@ -227,10 +227,14 @@ class ControlGradient {
     for (Symbol input : parts.inputs) {
       const Symbol inner = parts.InnerOf(input);
       const BlobGradient* found = plan.Find(inner);
+      // An output that the body leaves alone is what it was.
+      const bool untouched = !caffe2() && !Mentions(*parts.net, inner) && Lookup(inner_seeds, inner);
       // A gradient of a later version says nothing of the value that came in.
-      if (!found || (!caffe2() && found->version != 0)) continue;
+      if (!untouched && (!found || (!caffe2() && found->version != 0))) continue;
       const Symbol copy = inner_name(inner, "COPY_");
-      if (found->gradient.is_dense()) {
+      if (untouched) {
+        plan.net.ops.push_back(PlainOp("Copy", {Lookup(inner_seeds, inner)}, {copy}));
+      } else if (found->gradient.is_dense()) {
         plan.net.ops.push_back(PlainOp("Copy", {found->gradient.dense}, {copy}));
       } else if (caffe2()) {  // B54
         const Symbol text = Name(StrCat("GradientSlice(indices=", Str(found->gradient.indices),

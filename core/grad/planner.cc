@@ -280,6 +280,7 @@ Result<void> Planner::Differentiate(OpId i) {
   if (!wanted_.empty() && std::none_of(inputs.begin(), inputs.end(), [&](ValueId v) { return Wanted(v); }))
     return {};
   WEFT_TRY_VOID(CheckPolicy(i, op, def));
+  if (!Keeps(kFaultOverwrite)) TellApart(op);
   WEFT_TRY_VOID(RunRule(i, *def));
   SetRoles(op);
   WEFT_TRY_VOID(TakeRuleOps(i));
@@ -288,6 +289,33 @@ Result<void> Planner::Differentiate(OpId i) {
   RegisterContributions(i);
   UpdateGradients(i);
   return {};
+}
+
+// Gradients of two outputs may go by one name and yet be two (one is what the other was before more was
+// added): inside the rule, the second has a name of its own. Its real one is decided last.
+void Planner::TellApart(const Op& op) {
+  if (output_slots_.size() < 2) return;
+  targets_.Clear();
+  for (uint32_t k = 0; k < output_slots_.size(); ++k) {
+    Gradient& gradient = output_gradients_[k];
+    Gradient& in_slot = output_slots_[k].gradient;
+    for (const auto half : {&Gradient::dense, &Gradient::indices, &Gradient::values}) {
+      Symbol& name = gradient.*half;
+      if (!name) continue;
+      const uint32_t* before = targets_.Find(name);
+      const auto def = [&](uint32_t output) {
+        const Slot& slot = output_slots_[output];
+        return slot.gradient.values == name ? slot.values_def : slot.def;
+      };
+      if (before && def(*before) != def(k)) {
+        std::string own = StrCat(net_.Str(name), "_of_", net_.Str(op.outputs[k]));
+        while (ssa_.FindBlob(Intern(own)) != kNoBlob) own += "_";
+        name = in_slot.*half = Intern(own);
+        continue;
+      }
+      if (!before) targets_[name] = k;
+    }
+  }
 }
 
 Result<void> Planner::RunRule(OpId i, const OpDef& def) {

@@ -89,6 +89,7 @@ class Planner {
   std::string GradientPath(OpId i) const;
   Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def) const;
   Result<void> RunRule(OpId i, const OpDef& def);
+  void TellApart(const Op& op);
   void SetRoles(const Op& op);
   Role RoleOf(Symbol name) const;
   DefId Resolve(Symbol name) const;

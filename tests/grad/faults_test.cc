@@ -233,6 +233,15 @@ TEST(Faults, B56NewNamesDoNotMakeOperatorsWorkInPlace) {
     EXPECT_TRUE(net.Str(op.type) != "Sum" || op.inputs[1] != op.outputs[0]) << OpsOf(net, *backward);
 }
 
+// b's gradient is a@2's; a@1's is that and more, under the same name.
+TEST(Faults, B56GradientsOfTwoOutputsUnderOneName) {
+  Net net = CompactNet("Split(x) -> a, b; Sigmoid(a) -> c; Sum(a, b) -> a; Sin(a) -> s; Sum(s, c) -> l");
+  net.ops[0].args = ArgList({MakeArg(net.Intern("axis"), int64_t{0})});
+  const Result<Backward> backward = PlanFor(net, "l");
+  ASSERT_TRUE(backward) << backward.error().message;
+  ExpectNumericGradients(net, *backward, "l", {{"x", {0.5f, -0.3f, 1, 0.2f}}}, {"x"});
+}
+
 TEST(Faults, B60TheGradientThatIsThereIsKept) {
   // The table is also the weights, which get no gradient.
   Net net = CompactNet("SparseLengthsWeightedSum(x, x, rows, lengths) -> y");

@@ -170,6 +170,32 @@ TEST(ControlValues, SparseReads) {
     }
 }
 
+// A Do that lists an output which its net leaves alone passes the gradient on, in a loop, too.
+TEST(ControlValues, OutputsThatABodyLeavesAlone) {
+  for (const bool loop : {false, true}) {
+    Net net = Start("Sin(x) -> y; Copy(w) -> z");
+    const Net body = Body(net, "Scale(z) -> z; Copy(y) -> y");
+    if (loop) {
+      AddLoop(net, 2, body);
+    } else {
+      AddFlag(net, "c", true);
+      AddIf(net, "c", body);
+    }
+    // Take Copy(y) -> y out of the Do's net.
+    Op& control = net.ops.back();
+    const char* arg = loop ? "loop_net" : "then_net";
+    Net around = *FindNetArg(net, control, arg);
+    Net inner = *FindNetArg(net, around.ops[0], "net");
+    inner.ops.pop_back();
+    around.ops[0].args = WithArg(around.ops[0].args,
+                                 MakeArg(net.Intern("net"), std::make_shared<const Net>(std::move(inner))));
+    control.args =
+        WithArg(control.args, MakeArg(net.Intern(arg), std::make_shared<const Net>(std::move(around))));
+    AddOps(net, "Mul(y, z) -> l");
+    ExpectRightGradients(net, "l", kTwo);
+  }
+}
+
 // ---- --repair, --mixed and --dedup without control flow ----
 
 TEST(PlanOptions, RepairedNetsHaveTheRightGradients) {
