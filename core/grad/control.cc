@@ -296,7 +296,7 @@ class ControlGradient {
   }
 
   Result<void> Do() {
-    WEFT_TRY(DoParts parts, TakeApart(context_.net(), op_));
+    WEFT_TRY(DoParts parts, TakeApart(context_.net(), op_, caffe2() ? Aliases::kRefuse : Aliases::kMerge));
     WEFT_TRY(const NamePairs seeds, Seeds("Do"));
     const NetPtr before = parts.net;
     WEFT_TRY(DoGradient made, MakeDoGradient(op_, parts, seeds, false, NamerOfInputs()));
@@ -522,7 +522,7 @@ class ControlGradient {
     NetPtr loop_net;
     WEFT_TRY(const Op listed, LoopBody(loop_net));
     const Op body = CompleteLoopBody(context_.net(), listed);
-    WEFT_TRY(DoParts parts, TakeApart(context_.net(), body));
+    WEFT_TRY(DoParts parts, TakeApart(context_.net(), body, Aliases::kMerge));
     const NetPtr before = parts.net;
 
     // Which loop-carried blobs need a gradient: those that have one after the loop, and those whose value

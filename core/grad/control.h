@@ -25,7 +25,8 @@ Result<void> ControlFlowGradient(GradientContext& context, const OpDef& def, con
                                  const GradientOptions& options, std::optional<Op>* repaired);
 
 /// `op` with blob names replaced in its nets, wherever they mean blobs of the net around it: not inside a Do,
-/// whose inner names are its own. `rename` returns a name's replacement, or the name itself.
+/// whose inner names are its own. `rename` returns a name's replacement, or the name itself. In a
+/// RecurrentNetwork, text arguments follow, and "X_grad" follows X.
 Op RenameInSubnets(const Net& net, const Op& op, const std::function<Symbol(Symbol)>& rename);
 
 }  // namespace weft::internal

@@ -3,8 +3,11 @@
 #include "core/grad/do_parts.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "core/base/str.h"
+#include "core/grad/control.h"
 
 namespace weft::internal {
 
@@ -16,15 +19,45 @@ bool Holds(const Names& names, Symbol name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// An outer blob with two inner names, first and second: from now on the net says `first` for both.
+using AliasPairs = std::vector<std::pair<Symbol, Symbol>>;
+NetPtr MergeAliases(const Net& net, const AliasPairs& aliases) {
+  const auto rename = [&](Symbol name) {
+    for (const auto& [first, second] : aliases)
+      if (name == second) return first;
+    return name;
+  };
+  Net out = net;
+  for (Op& op : out.ops) {
+    for (Symbol& name : op.inputs) name = rename(name);
+    for (Symbol& name : op.outputs) name = rename(name);
+    for (Symbol& name : op.control_inputs) name = rename(name);
+    op = RenameInSubnets(net, op, rename);
+  }
+  for (Symbol& name : out.external_inputs) name = rename(name);
+  for (Symbol& name : out.external_outputs) name = rename(name);
+  return std::make_shared<const Net>(std::move(out));
+}
+
+// The inner name bound to `outer_name`, kNoSymbol for none.
+Symbol InnerAmong(const Names& outer, const Names& inner, Symbol outer_name) {
+  const auto at = std::find(outer.begin(), outer.end(), outer_name);
+  return at == outer.end() ? kNoSymbol : inner[static_cast<size_t>(at - outer.begin())];
+}
+
+// The names of a list without repeats, in order.
+Names Distinct(const Names& names) {
+  Names out;
+  for (Symbol name : names)
+    if (!Holds(out, name)) out.push_back(name);
+  return out;
+}
+
 Error Broken(std::string message) { return {ErrorCode::kControlFlow, std::move(message)}; }
 
 }  // namespace
 
-Symbol DoParts::InnerOf(Symbol outer_name) const {
-  for (size_t k = 0; k < outer.size(); ++k)
-    if (outer[k] == outer_name) return inner[k];
-  return kNoSymbol;
-}
+Symbol DoParts::InnerOf(Symbol outer_name) const { return InnerAmong(outer, inner, outer_name); }
 
 Symbol DoParts::OuterOf(Symbol inner_name) const {
   for (size_t k = 0; k < inner.size(); ++k)
@@ -32,7 +65,7 @@ Symbol DoParts::OuterOf(Symbol inner_name) const {
   return kNoSymbol;
 }
 
-Result<DoParts> TakeApart(const Net& net, const Op& op) {
+Result<DoParts> TakeApart(const Net& net, const Op& op, Aliases aliases) {
   SymbolTable& table = *net.symbols;
   DoParts parts;
   if (table.Str(op.type) != "Do") return Broken("Expected Do op");
@@ -60,23 +93,37 @@ Result<DoParts> TakeApart(const Net& net, const Op& op) {
                          table.Str(parts.workspace), ", the last output ", table.Str(op.outputs.back())));
   parts.inputs.assign(op.inputs.begin(), op.inputs.end() - 1);
   parts.outputs.assign(op.outputs.begin(), op.outputs.end() - 1);
+  Names all = parts.inputs;
+  all.insert(all.end(), parts.outputs.begin(), parts.outputs.end());
+  if (aliases == Aliases::kMerge) {
+    parts.inputs = Distinct(parts.inputs);
+    parts.outputs = Distinct(parts.outputs);
+  }
   for (const Names* list : {&parts.inputs, &parts.outputs}) {
     Names names = *list;
     std::sort(names.begin(), names.end());
     if (std::adjacent_find(names.begin(), names.end()) != names.end() || Holds(*list, parts.workspace))
       return Broken("Found duplicates in Do op inputs/outputs");
   }
-  Names all = parts.inputs;
-  all.insert(all.end(), parts.outputs.begin(), parts.outputs.end());
-  for (int64_t at : indices) {
+  AliasPairs pairs;
+  Names inner_names;
+  for (size_t k = 0; k < indices.size(); ++k) {
+    const int64_t at = indices[k];
     if (at < 0 || at >= static_cast<int64_t>(all.size()))
       return Broken(StrCat("Outer blob index is out of bounds in Do op: ", at, " of ", all.size(),
                            " inputs and outputs"));
     const Symbol outer = all[static_cast<size_t>(at)];
-    if (Holds(parts.outer, outer))
-      return Broken(StrCat("Reusage of outer blob name ", table.Str(outer), " in Do op"));
+    if (const Symbol first = InnerAmong(parts.outer, inner_names, outer)) {
+      if (aliases == Aliases::kRefuse)
+        return Broken(StrCat("Reusage of outer blob name ", table.Str(outer), " in Do op"));
+      pairs.push_back({first, parts.inner[k]});
+      continue;
+    }
     parts.outer.push_back(outer);
+    inner_names.push_back(parts.inner[k]);
   }
+  parts.inner = std::move(inner_names);
+  if (!pairs.empty()) parts.net = MergeAliases(*parts.net, pairs);
   for (Symbol name : all)
     if (!Holds(parts.outer, name))
       return Broken(StrCat("Not all outer blob names are used in blob bindings in Do op: ", table.Str(name),

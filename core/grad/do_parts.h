@@ -23,7 +23,12 @@ struct DoParts {
   Symbol OuterOf(Symbol inner_name) const;
 };
 
+enum class Aliases : uint8_t {
+  kMerge,   // an outer blob with two inner names: `net` uses the first only
+  kRefuse,  // as Caffe2
+};
+
 /// Errors: kControlFlow, in Caffe2's words (semantics.md 3.2 step 1), when the operator breaks its contract.
-Result<DoParts> TakeApart(const Net& net, const Op& op);
+Result<DoParts> TakeApart(const Net& net, const Op& op, Aliases aliases = Aliases::kMerge);
 
 }  // namespace weft::internal

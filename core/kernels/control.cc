@@ -90,9 +90,7 @@ Result<void> PrepareDo(KernelContext& c) {
     used.push_back(outer[index[i]]);
     state.bindings.emplace_back(inner[i], std::string(c.Str(outer[index[i]])));
   }
-  std::sort(used.begin(), used.end());
-  const auto again = std::adjacent_find(used.begin(), used.end());
-  if (again != used.end()) return ControlError(StrCat("Reusage of outer name: ", c.Str(*again)));
+  std::sort(used.begin(), used.end());  // one outer blob may have two inner names (Caffe2 refuses it)
   for (Symbol name : outer)
     if (!std::binary_search(used.begin(), used.end(), name))
       return ControlError(StrCat("Not all outer names are used in blob bindings: ", c.Str(name)));

@@ -163,6 +163,12 @@ Result<const Tensor*> FloatsIn(const KernelContext& c, size_t input) {
   return t;
 }
 
+// What a blob of the gradient is called by now: sharing memory among gradients leaves "BLOB.rename"
+// arguments.
+std::string RenamedTo(const KernelContext& c, const std::string& name) {
+  return c.ArgS(name + ".rename", name);
+}
+
 // The state over all steps, with its first step (or steps) from `initial`: [.., batch, size], or [size] for
 // all.
 Result<void> StartState(const KernelContext& c, Workspace& shared, const std::string& name,
@@ -228,7 +234,11 @@ Result<void> PrepareNetworkGradient(KernelContext& c) {
   std::vector<std::string> param_gradients = c.ArgSs("param_grads");
   const std::vector<std::string> states = c.ArgSs("recurrent_states");
   WEFT_TRY(const std::vector<View> views, FindViews(c));
-  WEFT_TRY(const std::vector<Link> links, FindLinks(c, "backward_link"));
+  WEFT_TRY(std::vector<Link> links, FindLinks(c, "backward_link"));
+  for (Link& link : links) {
+    link.inner = RenamedTo(c, link.inner);
+    link.outer = RenamedTo(c, link.outer);
+  }
   if (c.num_inputs() <= n.gradients) return Error{ErrorCode::kControlFlow, "the forward inputs are missing"};
   if (!param_gradients.empty() && param_gradients.size() != params.size())
     return Error{ErrorCode::kControlFlow, "param and param_grads differ in length"};
@@ -238,9 +248,9 @@ Result<void> PrepareNetworkGradient(KernelContext& c) {
   Net net = StepNet(*step);
   if (net.Str(net.name).empty()) net.name = net.Intern("backward_step");
   PrependLinks(net, links, n.timestep);
-  n.sequence_gradient = StrCat(c.InName(n.gradients), "_grad");
+  n.sequence_gradient = RenamedTo(c, StrCat(c.InName(n.gradients), "_grad"));
   for (const std::string& state : states) {
-    StateGradient g{state, state + "_grad", {}, {}};
+    StateGradient g{state, RenamedTo(c, state + "_grad"), {}, {}};
     for (size_t v = 0; v < views.size(); ++v) {
       if (views[v].source != state) continue;
       const auto at = std::find(with_gradient.begin(), with_gradient.end(), static_cast<int64_t>(v));
@@ -264,7 +274,8 @@ Result<void> PrepareNetworkGradient(KernelContext& c) {
     if (params[p] < 0 || input >= static_cast<int64_t>(c.num_inputs()))
       return Error{ErrorCode::kControlFlow, StrCat("no input ", params[p], " for a parameter")};
     ParamGradient g{std::string(c.InName(input)), {}, static_cast<size_t>(input)};
-    const std::string written = param_gradients.empty() ? g.param + "_grad" : param_gradients[p];
+    const std::string written =
+        param_gradients.empty() ? g.param + "_grad" : RenamedTo(c, param_gradients[p]);
     g.inner = written + "_tmpstep";
     const Symbol from = net.Intern(written), to = net.Intern(g.inner);
     for (Op& op : net.ops)

@@ -25,10 +25,7 @@ Result<NetPtr> RenameNested(const RenameContext& context, const Net& nested, Nes
   return NetPtr(std::make_shared<const Net>(std::move(renamed)));
 }
 
-std::string RenameText(const RenameContext& context, const std::string& text) {
-  const Symbol symbol = context.symbols->Find(text);
-  return symbol ? std::string(context.symbols->Str(context.map(symbol))) : text;
-}
+constexpr std::string_view kRename = ".rename";
 
 }  // namespace
 
@@ -45,6 +42,31 @@ Result<BlobMap> BlobMap::Make(const SymbolTable& table, std::span<const BlobRena
   return map;
 }
 
+ArgList RenameRecurrentTexts(SymbolTable& symbols, const ArgList& old,
+                             const std::function<Symbol(Symbol)>& rename) {
+  const auto text_of = [&](std::string_view text) {
+    const Symbol symbol = symbols.Find(text);
+    return symbol ? std::string(symbols.Str(rename(symbol))) : std::string(text);
+  };
+  std::vector<Arg> args = old.Copy();
+  bool changed = false;
+  for (Arg& arg : args) {
+    const std::string name(symbols.Str(arg.name));
+    const bool texts = (arg.has & Arg::kHasStrings) != 0;
+    const bool renaming = !texts && name.ends_with(kRename);
+    if (!texts && !renaming && name != "timestep") continue;
+    auto data = std::make_shared<ArgData>(*arg.Load());
+    for (std::string& text : data->strings) text = text_of(text);
+    if (!texts) data->s = text_of(data->s);
+    if (renaming)
+      arg.name = symbols.Intern(StrCat(text_of(name.substr(0, name.size() - kRename.size())), kRename));
+    arg.data = std::move(data);
+    arg.encoded = nullptr;
+    changed = true;
+  }
+  return changed ? ArgList(std::move(args)) : old;
+}
+
 Result<void> RenameInOp(const RenameContext& context, Op& op) {
   context.map.Apply(op.inputs);
   context.map.Apply(op.outputs);
@@ -52,25 +74,18 @@ Result<void> RenameInOp(const RenameContext& context, Op& op) {
   const Nesting nesting = context.nesting.Of(op.type);
   if (nesting == Nesting::kNone || nesting == Nesting::kPrivate) return {};
 
+  if (nesting == Nesting::kRecurrent)
+    op.args = RenameRecurrentTexts(*context.symbols, op.args, [&](Symbol name) { return context.map(name); });
   std::vector<Arg> args = op.args.Copy();
   for (Arg& arg : args) {
     const std::string_view name = context.symbols->Str(arg.name);
-    const bool recurrent = nesting == Nesting::kRecurrent;
-    const bool texts = recurrent && (arg.has & Arg::kHasStrings);
-    const bool timestep = recurrent && !texts && name == "timestep";
-    const bool net = !texts && !timestep && IsNestedNetArg(nesting, name);
-    if (!texts && !timestep && !net) continue;
+    const bool texts = nesting == Nesting::kRecurrent && (arg.has & Arg::kHasStrings);
+    if (texts || !IsNestedNetArg(nesting, name)) continue;
     auto data = std::make_shared<ArgData>(*arg.Load());
-    if (net && !data->n)
+    if (!data->n)
       return Error{ErrorCode::kControlFlow, StrCat("Expected non empty net in ",
                                                    context.symbols->Str(op.type), "'s ", name, " argument")};
-    if (texts) {
-      for (std::string& text : data->strings) text = RenameText(context, text);
-    } else if (timestep) {
-      data->s = RenameText(context, data->s);
-    } else {
-      WEFT_TRY(data->n, RenameNested(context, *data->n, nesting));
-    }
+    WEFT_TRY(data->n, RenameNested(context, *data->n, nesting));
     arg.data = std::move(data);
     arg.encoded = nullptr;
   }

@@ -5,6 +5,7 @@
 // arguments inside it that name the same blobs. Argument lists of operators without nets stay shared.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -52,9 +53,14 @@ struct RenameContext {
 };
 
 /// Renames in `op`, and in the nets inside it that share or mirror its blobs: then_net, else_net, loop_net,
-/// cond_net; for RecurrentNetwork and its gradient every "...step_net", the text lists and `timestep`. A Do's
-/// net is private and stays. Errors: kControlFlow when an argument that must hold a net holds none.
+/// cond_net; for RecurrentNetwork and its gradient every "...step_net", the text lists, `timestep`, and both
+/// names of each "BLOB.rename", which says what BLOB is called by now. A Do's net is private and stays.
+/// Errors: kControlFlow when an argument that must hold a net holds none.
 Result<void> RenameInOp(const RenameContext& context, Op& op);
+
+/// The text arguments of a RecurrentNetwork (or its gradient) that name blobs, renamed.
+ArgList RenameRecurrentTexts(SymbolTable& symbols, const ArgList& args,
+                             const std::function<Symbol(Symbol)>& rename);
 
 /// The same for a whole net: its operators and external lists, not its name.
 Result<void> RenameInNet(const RenameContext& context, Net& net);

@@ -143,7 +143,7 @@ RepairedPlan ExpectRightGradients(Net& net, std::string_view losses, const Tenso
   check.step = 1e-3;
   check.absolute = check.relative = 1e-6;
   Result<std::vector<BlobGradientReport>> reports = CheckGradients(check);
-  if (!reports && reports.error().message.find("has type double") != std::string::npos) {
+  if (!reports) {
     check.in_double = false;
     check.step = 1e-2;
     check.absolute = 3e-4;

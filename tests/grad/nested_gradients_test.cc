@@ -5,6 +5,9 @@
 // 0 to 5 times, share weights, have several losses, read sparsely; and what repair, mixed and dedup make.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
+
 #include "core/base/str.h"
 #include "core/kernels/families.h"
 #include "core/run/interpreter.h"
@@ -194,6 +197,115 @@ TEST(ControlValues, OutputsThatABodyLeavesAlone) {
     AddOps(net, "Mul(y, z) -> l");
     ExpectRightGradients(net, "l", kTwo);
   }
+}
+
+// Appends Do(inputs..., ws) -> (outputs..., ws) with `bindings` "inner=outer ...".
+void AddDo(Net& net, std::string_view inputs, std::string_view outputs, std::string_view bindings,
+           const Net& body) {
+  AddOps(net, StrCat("CreateScope() -> ws; Do(", inputs, ", ws) -> ", outputs, ", ws"));
+  Op& op = net.ops.back();
+  std::vector<Symbol> outer(op.inputs.begin(), op.inputs.end() - 1);
+  outer.insert(outer.end(), op.outputs.begin(), op.outputs.end() - 1);
+  std::vector<std::string> names;
+  std::vector<int64_t> places;
+  for (std::string_view word : StrSplit(bindings, ' ')) {
+    const size_t equals = word.find('=');
+    names.emplace_back(word.substr(0, equals));
+    places.push_back(std::find(outer.begin(), outer.end(), net.Intern(word.substr(equals + 1))) -
+                     outer.begin());
+  }
+  op.args = ArgList({MakeArg(net.Intern("net"), std::make_shared<const Net>(body)),
+                     MakeArg(net.Intern("inner_blobs"), std::move(names)),
+                     MakeArg(net.Intern("outer_blobs_idx"), std::move(places))});
+}
+
+// y under the names u and v: z = y * y, and what is written to one is read through the other.
+TEST(ControlValues, OneBlobUnderTwoInnerNames) {
+  Net net = Start("Copy(x) -> y");
+  AddDo(net, "y", "z", "u=y v=y r=z", Body(net, "Mul(u, v) -> r"));
+  const RepairedPlan plan = ExpectRightGradients(net, "z", {{"x", Floats({3, -1})}});
+  const std::string gradient = GradientOf(net, plan.backward, "x");
+  EXPECT_EQ(RunFor(AppendBackward(net, plan.backward), {{"x", {3}}}, {gradient})[gradient],
+            std::vector<float>{6});
+
+  Net updated = Start("Copy(x) -> y");
+  AddDo(updated, "y, w", "y, z", "u=y v=y k=w r=z",
+        Body(updated, "Sigmoid(u) -> t; Mul(t, k) -> v; Sin(u) -> r"));
+  AddOps(updated, "Mul(y, z) -> l");
+  ExpectRightGradients(updated, "l", kTwo, Repair());
+
+  GradientOptions caffe2;
+  caffe2.faults = kAllFaults;
+  const Result<Backward> refused = PlanFor(net, "z", caffe2);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("Reusage of outer blob name y in Do op"), std::string::npos);
+}
+
+// h_t = h_(t-1) * w + x_t, with Caffe2's arguments; its results are `all` and `last`.
+void AddRecurrent(Net& net, std::string_view all, std::string_view last, std::string_view gradient_of_w) {
+  const auto names = [](std::initializer_list<std::string_view> list) {
+    return std::vector<std::string>(list.begin(), list.end());
+  };
+  Net step = Body(net, "Mul(h_prev, w) -> scaled; Add(scaled, x_t) -> h");
+  step.name = net.Intern("step");
+  Net back = Body(net, StrCat("AddGradient(h_grad, scaled, x_t) -> scaled_grad, x_t_grad; "
+                              "MulGradient(scaled_grad, h_prev, w) -> h_prev_grad, ",
+                              gradient_of_w));
+  back.name = net.Intern("step_back");
+  AddOps(net, StrCat("RecurrentNetwork(x, h0, w) -> ", all, ", ", last, ", steps"));
+  const auto texts = [&](std::string_view name, std::initializer_list<std::string_view> list) {
+    return MakeArg(net.Intern(name), names(list));
+  };
+  const auto numbers = [&](std::string_view name, std::vector<int64_t> list) {
+    return MakeArg(net.Intern(name), std::move(list));
+  };
+  net.ops.back().args = ArgList(
+      {MakeArg(net.Intern("step_net"), std::make_shared<const Net>(step)),
+       MakeArg(net.Intern("backward_step_net"), std::make_shared<const Net>(back)),
+       texts("recurrent_states", {"h_states"}), numbers("initial_recurrent_state_ids", {1}),
+       texts("link_internal", {"h_prev", "h", "x_t"}), texts("link_external", {"h_states", "h_states", "x"}),
+       numbers("link_offset", {0, 1, 0}), texts("alias_src", {"h_states", "h_states"}),
+       texts("alias_dst", {all, last}), numbers("alias_offset", {1, -1}), numbers("param", {2}),
+       texts("param_grads", {"w_grad"}), numbers("outputs_with_grads", {0}),
+       texts("backward_link_internal", {"h_prev_grad", "h_grad", "x_t_grad"}),
+       texts("backward_link_external", {"h_states_grad", "h_states_grad", "x_grad"}),
+       numbers("backward_link_offset", {0, 1, 0})});
+}
+
+// Blobs that a RecurrentNetwork reads and writes are overwritten behind it: its nets and texts follow.
+TEST(ControlValues, RepairAroundARecurrentNetwork) {
+  const int64_t sequence[] = {3, 1, 2}, one[] = {1, 1, 2};
+  const TensorFeeds feeds = {
+      {"x", Tensor::Of<float>(sequence, std::vector<float>{0.5f, -1, 0.3f, 0.8f, -0.2f, 0.4f})},
+      {"h0", Tensor::Of<float>(one, std::vector<float>{0.7f, -0.4f})},
+      {"w", Tensor::Of<float>(one, std::vector<float>{0.9f, -0.6f})}};
+  Net plain = Start();
+  AddRecurrent(plain, "all", "last", "w_grad");
+  AddOps(plain, "Sqr(all) -> s; AveragedLoss(s) -> l");
+  ExpectRightGradients(plain, "l", feeds);
+  for (const char* behind : {"Tanh(w) -> w; Sqr(all) -> s; AveragedLoss(s) -> l",
+                             "Sqr(all) -> s; Tanh(s) -> all; AveragedLoss(all) -> l",
+                             "Tanh(all) -> all; Tanh(all) -> all; Tanh(x) -> x; AveragedLoss(all) -> l"}) {
+    SCOPED_TRACE(behind);
+    Net net = Start();
+    AddRecurrent(net, "all", "last", "w_grad");
+    AddOps(net, behind);
+    EXPECT_TRUE(ExpectRightGradients(net, "l", feeds, Repair()).changed);
+  }
+}
+
+// What memory sharing leaves behind: the step net writes another blob, and an argument says so.
+TEST(ControlValues, RenamedGradientsOfARecurrentNetwork) {
+  const int64_t sequence[] = {2, 1, 2}, one[] = {1, 1, 2};
+  const TensorFeeds feeds = {{"x", Tensor::Of<float>(sequence, std::vector<float>{0.5f, -1, 0.3f, 0.8f})},
+                             {"h0", Tensor::Of<float>(one, std::vector<float>{0.7f, -0.4f})},
+                             {"w", Tensor::Of<float>(one, std::vector<float>{0.9f, -0.6f})}};
+  Net net = Start();
+  AddRecurrent(net, "all", "last", "shared");
+  Op& op = net.ops.back();
+  op.args = WithArg(op.args, MakeArg(net.Intern("w_grad.rename"), std::string("shared")));
+  AddOps(net, "Sqr(all) -> s; AveragedLoss(s) -> l");
+  ExpectRightGradients(net, "l", feeds);
 }
 
 // ---- --repair, --mixed and --dedup without control flow ----

@@ -7,6 +7,7 @@
 // small one. WEFT_RANDOM_NETS: how many (10000 in the full run).
 #include <gtest/gtest.h>
 
+#include <cfloat>
 #include <cmath>
 #include <functional>
 #include <iostream>
@@ -242,23 +243,31 @@ enum class Agreement { kYes, kNo, kUnknown };
 // far they are to be trusted: where a loss swings faster than doubles can follow, no width is.
 Agreement Agrees(Runner& runner, size_t feed, int64_t i, double planned, double* numeric) {
   double least_doubt = INFINITY;
+  std::vector<double> slopes;
   for (const double step : {1e-3, 1e-4, 1e-2, 1e-5, 1e-6, 1e-7}) {
-    double slope[2];
+    double slope[2], rounding = 0;
     for (int half = 0; half < 2; ++half) {
       const double h = half ? step / 2 : step;
       const std::optional<double> above = runner.Loss(feed, i, h), below = runner.Loss(feed, i, -h);
       if (!above || !below) return Agreement::kUnknown;
       slope[half] = (*above - *below) / (2 * h);
+      rounding = 8 * DBL_EPSILON * std::max(std::fabs(*above), std::fabs(*below)) / h;
     }
-    const double improved = (4 * slope[1] - slope[0]) / 3, doubt = std::fabs(slope[1] - slope[0]);
+    const double improved = (4 * slope[1] - slope[0]) / 3,
+                 doubt = std::fabs(slope[1] - slope[0]) / 10 + rounding;
     if (std::fabs(planned - improved) <= 1e-8 + 1e-6 * std::fabs(improved)) return Agreement::kYes;
+    slopes.push_back(improved);
     if (doubt >= least_doubt) continue;
     least_doubt = doubt;
     *numeric = improved;
   }
-  if (std::fabs(planned - *numeric) <= 1e-7 + 1e-5 * std::fabs(*numeric) + least_doubt / 10)
+  if (std::fabs(planned - *numeric) <= 1e-7 + 1e-5 * std::fabs(*numeric) + least_doubt)
     return Agreement::kYes;
-  return least_doubt <= 1e-2 * std::fabs(*numeric) + 1e-7 ? Agreement::kNo : Agreement::kUnknown;
+  // Sure of another answer only when it is no accident: a second width gives it, too.
+  const double sure = 1e-2 * std::fabs(*numeric) + 1e-7;
+  const auto same = std::count_if(slopes.begin(), slopes.end(),
+                                  [&](double slope) { return std::fabs(slope - *numeric) <= sure; });
+  return least_doubt <= sure && same >= 2 ? Agreement::kNo : Agreement::kUnknown;
 }
 
 // Compares the planned gradients of every fed float blob with central differences.

@@ -214,7 +214,10 @@ TEST_F(Run, DoSaysWhatIsWrongWithItsBindings) {
   EXPECT_EQ(has(message("strings: 'a'", "ints: 0 ints: 1"), "1 inner and 2 outer blobs"), "");
   EXPECT_EQ(has(message("strings: 'a' strings: 'a'", "ints: 0 ints: 1"), "redefinition of inner blob a"), "");
   EXPECT_EQ(has(message("strings: 'a' strings: 'b'", "ints: 0 ints: 2"), "out of bounds [0, 1]"), "");
-  EXPECT_EQ(has(message("strings: 'a' strings: 'b'", "ints: 0 ints: 0"), "Reusage of outer name: x"), "");
+  EXPECT_EQ(has(message("strings: 'a' strings: 'b'", "ints: 0 ints: 0"),
+                "Not all outer names are used in blob bindings: y"),
+            "");
+  EXPECT_EQ(message("strings: 'a' strings: 'b' strings: 'c'", "ints: 0 ints: 0 ints: 1"), "");
   EXPECT_EQ(has(message("strings: 'a'", "ints: 0"), "Not all outer names are used in blob bindings: y"), "");
   EXPECT_EQ(message("strings: 'a' strings: 'b'", "ints: 0 ints: 1"), "");
   EXPECT_EQ(

@@ -92,6 +92,7 @@ op { type: "If" input: "c" input: "x" output: "r"
 op { type: "RecurrentNetwork" input: "x" output: "y"
   arg { name: "link_internal" strings: "x" strings: "zz" }
   arg { name: "timestep" s: "x" }
+  arg { name: "q.rename" s: "r" }
   arg { name: "step_net" n { name: "step" op { type: "Relu" input: "x" output: "k" } } } }
 op { type: "Do" input: "x" output: "y"
   arg { name: "inner_blobs" strings: "x" }
@@ -117,6 +118,7 @@ TEST(Clone, NestedNetsFollowTheMap) {
   EXPECT_EQ(ArgStrings(*clone->symbols, recurrent.args, "link_internal"),
             (std::vector<std::string>{"X", "zz"}));
   EXPECT_EQ(ArgString(*clone->symbols, recurrent.args, "timestep", ""), "X");
+  EXPECT_EQ(ArgString(*clone->symbols, recurrent.args, "Q.rename", ""), "R");
   const NetPtr step = Nested(recurrent, *clone, "step_net");
   EXPECT_EQ(ToCompact(*step), "Relu(X) -> k");
   EXPECT_EQ(step->Str(step->name), "cloned_sub_net");
