@@ -263,11 +263,17 @@ Agreement Agrees(Runner& runner, size_t feed, int64_t i, double planned, double*
   }
   if (std::fabs(planned - *numeric) <= 1e-7 + 1e-5 * std::fabs(*numeric) + least_doubt)
     return Agreement::kYes;
-  // Sure of another answer only when it is no accident: a second width gives it, too.
+  // Sure of another answer only when it is no accident: a second width gives it, too, and the loss does not
+  // jump from one double to the next.
   const double sure = 1e-2 * std::fabs(*numeric) + 1e-7;
   const auto same = std::count_if(slopes.begin(), slopes.end(),
                                   [&](double slope) { return std::fabs(slope - *numeric) <= sure; });
-  return least_doubt <= sure && same >= 2 ? Agreement::kNo : Agreement::kUnknown;
+  constexpr double kTiny = 1e-15;
+  const std::optional<double> above = runner.Loss(feed, i, kTiny), below = runner.Loss(feed, i, -kTiny);
+  if (!above || !below) return Agreement::kUnknown;
+  const bool jumps = std::fabs(*above - *below) >
+                     100 * (kTiny * std::fabs(*numeric) + DBL_EPSILON * (1 + std::fabs(*above)));
+  return least_doubt <= sure && same >= 2 && !jumps ? Agreement::kNo : Agreement::kUnknown;
 }
 
 // Compares the planned gradients of every fed float blob with central differences.
