@@ -12,20 +12,31 @@
 #include <string_view>
 #include <vector>
 
+#ifdef __EMSCRIPTEN__
+#include <emscripten.h>
+#endif
+
 namespace weft::bench {
+
+/// Seconds of processor time that this process has used: machines are shared.
+inline double ProcessorSeconds() {
+#ifdef __EMSCRIPTEN__
+  return EM_ASM_DOUBLE({ const used = process.cpuUsage(); return (used.user + used.system) / 1e6; });
+#else
+  return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+#endif
+}
 
 /// Calls `work` until half a second is spent (once when there are few items), and prints the best time, in
 /// milliseconds and in nanoseconds per item. Returns the best time in seconds.
 template <typename Work>
 double Measure(std::string_view name, size_t items, Work work) {
-  // Processor time, not wall time: the work is single-threaded and machines are shared.
-  const auto now = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
   const double enough = items < 10000 ? 0 : 0.5;
   double best = 1e300, spent = -1;
   while (spent < enough) {
-    const double start = now();
+    const double start = ProcessorSeconds();
     work();
-    const double seconds = now() - start;
+    const double seconds = ProcessorSeconds() - start;
     best = std::min(best, seconds);
     spent = std::max(spent, 0.0) + seconds;
   }

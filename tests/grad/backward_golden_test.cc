@@ -29,8 +29,8 @@ constexpr std::pair<std::string_view, uint32_t> kFaultNames[] = {
     {"B10/B53", kFaultRules},       {"B13", kFaultNameClash},
     {"B14", kFaultTagDevice},       {"B15", kFaultDeviceType},
     {"B18", kFaultSeedDevice},      {"B56", kFaultOverwrite},
-    {"B60", kFaultLastWins},        {"temporaries", kFaultTemporaries},
-    {"own-input", kFaultOwnInput},  {"copy-reads", kFaultCopyReads},
+    {"B60", kFaultLastWins},        {"B2/temporaries", kFaultTemporaries},
+    {"B2/own-input", kFaultOwnInput},  {"B2/copy-reads", kFaultCopyReads},
     {"control", kFaultControlFlow},
 };
 
