@@ -21,7 +21,10 @@ namespace weft::bench {
 /// Seconds of processor time that this process has used: machines are shared.
 inline double ProcessorSeconds() {
 #ifdef __EMSCRIPTEN__
-  return EM_ASM_DOUBLE({ const used = process.cpuUsage(); return (used.user + used.system) / 1e6; });
+  return EM_ASM_DOUBLE({
+    const used = process.cpuUsage();
+    return (used.user + used.system) / 1e6;
+  });
 #else
   return static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 #endif

@@ -24,13 +24,13 @@ using test::ReadRecordedBackward;
 using test::RecordedBackward;
 
 constexpr std::pair<std::string_view, uint32_t> kFaultNames[] = {
-    {"B1", kFaultLostGiven},        {"B2", kFaultByName},
-    {"B4", kFaultUnknownLoss},      {"B6", kFaultShallowRename},
-    {"B10/B53", kFaultRules},       {"B13", kFaultNameClash},
-    {"B14", kFaultTagDevice},       {"B15", kFaultDeviceType},
-    {"B18", kFaultSeedDevice},      {"B56", kFaultOverwrite},
-    {"B60", kFaultLastWins},        {"B2/temporaries", kFaultTemporaries},
-    {"B2/own-input", kFaultOwnInput},  {"B2/copy-reads", kFaultCopyReads},
+    {"B1", kFaultLostGiven},          {"B2", kFaultByName},
+    {"B4", kFaultUnknownLoss},        {"B6", kFaultShallowRename},
+    {"B10/B53", kFaultRules},         {"B13", kFaultNameClash},
+    {"B14", kFaultTagDevice},         {"B15", kFaultDeviceType},
+    {"B18", kFaultSeedDevice},        {"B56", kFaultOverwrite},
+    {"B60", kFaultLastWins},          {"B2/temporaries", kFaultTemporaries},
+    {"B2/own-input", kFaultOwnInput}, {"B2/copy-reads", kFaultCopyReads},
     {"control", kFaultControlFlow},
 };
 
