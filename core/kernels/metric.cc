@@ -293,21 +293,36 @@ Result<void> SelfBinningHistogram(KernelContext& c) {
   });
 }
 
-// The smallest value that `quantile` of all elements do not exceed. (Caffe2 looks for it to within `tol`.)
+// Bisects for the value that `quantile` of all elements do not exceed: until it has exactly that many below
+// it, or the bracket is within `tol` of its ends' size; then its upper end. (So Caffe2 does; found by asking
+// it.)
 Result<void> Quantile(KernelContext& c) {
   const double quantile = c.ArgF("quantile", -1);
+  const double tolerance = c.ArgF("tol", 1e-3f);
   const bool absolute = c.ArgB("abs", true);
   WEFT_ENSURE(c, quantile >= 0 && quantile <= 1, "input quantile should be in [0, 1], found ", quantile);
+  WEFT_ENSURE(c, tolerance > 0, "tol should be above 0, found ", tolerance);
   std::vector<double> values;
   WEFT_TRY_VOID(ForEachValue(c, [&](double v) { values.push_back(absolute ? std::fabs(v) : v); }));
   WEFT_ENSURE(c, !values.empty(), "no values");
-  const int64_t rank = static_cast<int64_t>(std::ceil(quantile * static_cast<double>(values.size()))) - 1;
-  const auto at = values.begin() + std::clamp<int64_t>(rank, 0, static_cast<int64_t>(values.size()) - 1);
-  std::nth_element(values.begin(), at, values.end());
+  std::sort(values.begin(), values.end(),
+            [](double a, double b) { return a < b || (std::isnan(b) && !std::isnan(a)); });
+  const auto not_above = [&](double v) {
+    return std::upper_bound(values.begin(), values.end(), v) - values.begin();
+  };
+  const auto wanted = static_cast<int64_t>(std::ceil(quantile * static_cast<double>(values.size())));
+  double low = values.front(), high = values.back();
+  if (not_above(low) >= wanted) high = low;
+  while (high - low > tolerance * (std::fabs(low) + std::fabs(high))) {
+    const double middle = low + (high - low) / 2;
+    const int64_t count = not_above(middle);
+    (count >= wanted ? high : low) = middle;
+    if (count == wanted) break;
+  }
   return SwitchFloat(c, c.In(0).type(), [&](auto tag) -> Result<void> {
     using T = typename decltype(tag)::type;
     WEFT_TRY(T * out, c.Out<T>(0, {1}));
-    *out = static_cast<T>(*at);
+    *out = static_cast<T>(high);
     return {};
   });
 }

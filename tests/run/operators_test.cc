@@ -50,8 +50,6 @@ constexpr Reason kReasons[] = {
     {"IntegralImageGradient",
      "Caffe2 sums the gradient from the corner that the integral starts in; Weft's is right by finite "
      "differences"},
-    {"0d7530835f244607",
-     "Quantile: Caffe2 stops bisecting inside its tolerance, at a larger value; Weft gives the exact one"},
 };
 
 const Reason* FindReason(const std::string& id, const std::string& type) {
