@@ -113,6 +113,7 @@ int Run(int argc, char** argv) {
   AddConvert(app, main);
   AddOps(app, main);
   AddDiff(app, main);
+  AddPass(app, main);
   AddExample(app, main);
   AddCompletion(app, main);
 
