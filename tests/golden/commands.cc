@@ -64,10 +64,7 @@ Result<std::string> Check(Words& words, std::span<const std::string> inputs) {
 }
 
 constexpr Command kCommands[] = {
-    {"print", Print},
-    {"check", Check},
-    {"convert", Convert},
-    {"grad", Grad},
+    {"print", Print}, {"check", Check}, {"convert", Convert}, {"grad", Grad}, {"pass", Pass},
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// pass NAME [--OPTION VALUE]...: the facts that a pass tells, then the net that it makes as a listing with all
-// arguments, then the init net if it gives one.
+// pass NAME [--OPTION VALUE]...: the facts that a pass tells, then the net that it makes as a listing with
+// all arguments, then the init net if it gives one.
 #include "core/base/str.h"
 #include "core/pass/passes.h"
 #include "core/ssa/print.h"
@@ -12,7 +12,7 @@
 namespace weft::golden {
 
 Result<std::string> Pass(Words& words, std::span<const std::string> inputs) {
-  const std::string name = words.Take();
+  const std::string name = words.TakeFirst();
   WEFT_TRY(const PassDef* pass, FindPass(name));
   PassWords given;
   for (const PassOption& option : pass->options) {
@@ -37,7 +37,8 @@ Result<std::string> Pass(Words& words, std::span<const std::string> inputs) {
     } else if (const std::string* text = std::get_if<std::string>(&fact.value)) {
       StrAppend(out, " ", *text);
     } else {
-      for (const std::string& item : std::get<std::vector<std::string>>(fact.value)) StrAppend(out, " [", item, "]");
+      for (const std::string& item : std::get<std::vector<std::string>>(fact.value))
+        StrAppend(out, " [", item, "]");
     }
     out += "\n";
   }

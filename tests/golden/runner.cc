@@ -35,6 +35,13 @@ void EndWithNewline(std::string& text) {
 
 }  // namespace
 
+std::string Words::TakeFirst() {
+  if (words_.empty()) return "";
+  std::string first = std::move(words_.front());
+  words_.erase(words_.begin());
+  return first;
+}
+
 bool Words::TakeFlag(std::string_view name) {
   const std::string flag = StrCat("--", name);
   const auto found = std::find(words_.begin(), words_.end(), flag);

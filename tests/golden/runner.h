@@ -20,6 +20,8 @@ class Words {
  public:
   explicit Words(std::vector<std::string> words) : words_(std::move(words)) {}
 
+  /// Takes the first word out; "" when there is none.
+  std::string TakeFirst();
   /// True when `--name` was given; takes it out.
   bool TakeFlag(std::string_view name);
   /// Every value given as `--name value` or `--name=value`, in order; takes them out.
