@@ -57,9 +57,9 @@ Result<Net> RemoveDeadOps(const Net& net, const OpSet& ops, const DeadOpsOptions
         std::none_of(inside.writes.begin(), inside.writes.end(), is_wanted))
       continue;
     kept[i] = true;
-    // A branch may leave a blob as it was: what came before is still wanted.
-    if (!holds_net)
-      for (Symbol blob : op.outputs) wanted[blob] = 0;
+    // A branch may leave a blob as it was, or read it after another may have written it: what came before is
+    // wanted, too.
+    for (Symbol blob : op.outputs) wanted[blob] = holds_net;
     for (Symbol blob : op.inputs) wanted[blob] = 1;
     for (Symbol blob : op.control_inputs) wanted[blob] = 1;
     for (Symbol blob : inside.reads) wanted[blob] = 1;

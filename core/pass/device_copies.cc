@@ -172,6 +172,10 @@ class Copier {
       WEFT_TRY(moved.inputs[k], read(op.inputs[k], devices.inputs[k]));
     }
     for (Symbol blob : inside.reads) WEFT_TRY_VOID(Discard(read(blob, devices.device)));
+    // A branch may leave a blob as it was, so that has to be there, too.
+    if (nesting_.Of(op.type) == Nesting::kSameWorkspace)
+      for (Symbol blob : op.outputs)
+        if (places_.Get(blob)) WEFT_TRY_VOID(Discard(read(blob, devices.device)));
     for (Symbol& blob : moved.control_inputs)
       if (places_.Get(blob)) {
         const std::vector<Replica>& replicas = ReplicasOf(blob);

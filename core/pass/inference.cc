@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/ops/op_columns.h"
+#include "core/pass/old_values.h"
 #include "core/ssa/nested.h"
 
 namespace weft {
@@ -112,6 +113,7 @@ class Stripper {
         overwriting == kNoValue ? static_cast<OpId>(net_.ops.size()) : ssa_.values()[overwriting].def;
     for (OpId reader : ssa_.uses(output)) {
       if (reader > end) return false;
+      if (reader == end && !MayWriteInPlace(net_.ops[reader], op.outputs[0], Name(source))) return false;
       if (nesting_.Of(net_.ops[reader].type) != Nesting::kNone && !same_blob) return false;
       if (!same_blob && MustWriteInPlace(net_.ops[reader], op.outputs[0])) return false;
     }
@@ -126,6 +128,16 @@ class Stripper {
     const DevicePtr here = op.device ? op.device : net_.device;
     if (maker == kNoOp) return !SameDevice(here, nullptr);
     return !SameDevice(here, net_.ops[maker].device ? net_.ops[maker].device : net_.device);
+  }
+
+  // Reading `source` instead of `blob`, the op would overwrite what it reads.
+  bool MayWriteInPlace(const Op& op, Symbol blob, Symbol source) {
+    const OpDef* def = lookup_(op.type);
+    for (size_t i = 0; i < op.inputs.size(); ++i)
+      for (size_t k = 0; k < op.outputs.size(); ++k)
+        if (op.inputs[i] == blob && op.outputs[k] == source && (!def || !HasPair(def->inplace, i, k)))
+          return false;
+    return true;
   }
 
   bool MustWriteInPlace(const Op& op, Symbol blob) {
@@ -149,6 +161,9 @@ class Stripper {
 
 }  // namespace
 
-InferenceNet StripForInference(const Net& net, const OpSet& ops) { return Stripper(net, ops).Run(); }
+InferenceNet StripForInference(const Net& net, const OpSet& ops) {
+  const Net whole = ListOldValues(net);
+  return Stripper(whole, ops).Run();
+}
 
 }  // namespace weft

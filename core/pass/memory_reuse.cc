@@ -8,6 +8,7 @@
 #include "core/base/symbol_map.h"
 #include "core/ir/names.h"
 #include "core/ir/scope.h"
+#include "core/pass/saved_scopes.h"
 #include "core/ssa/nested.h"
 #include "core/ssa/rename.h"
 
@@ -67,6 +68,10 @@ class Lives {
         for (Symbol name : op.inputs) At(name).alone = true;
       if (kind == Nesting::kRecurrent) recurrent_.push_back(i);
     }
+    ForEachHeldBlob(net, [&](Symbol blob, int32_t end) {
+      BlobLife& life = At(blob);
+      life.last = std::max(life.last, end);
+    });
     // The outputs of a RecurrentNetwork may be views of one tensor: they end together.
     const Symbol recurrent = net.symbols->Find("RecurrentNetwork");
     for (size_t i : recurrent_) {

@@ -6,6 +6,7 @@
 
 #include "core/base/symbol_map.h"
 #include "core/pass/inference.h"
+#include "core/pass/old_values.h"
 #include "core/ssa/cut.h"
 
 namespace weft {
@@ -19,7 +20,7 @@ Result<Predictor> ExtractPredictor(const Net& net, const Net* init, const OpSet&
   if (cut.outputs.empty())
     return Error{ErrorCode::kInvalidArgument,
                  "the net declares no external output: say which blobs the predictor is to give"};
-  WEFT_TRY(CutNet part, Cut(net, cut));
+  WEFT_TRY(CutNet part, Cut(ListOldValues(net), cut));
   InferenceNet stripped = StripForInference(part.net, ops);
   Predictor predictor{.net = std::move(stripped.net),
                       .init = {},

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/pass/release.h"
 
+#include <algorithm>
+
 #include "core/base/symbol_map.h"
+#include "core/pass/saved_scopes.h"
 #include "core/ssa/nested.h"
 
 namespace weft {
@@ -20,11 +23,12 @@ Net ReleaseWhenUsed(const Net& net, const ReleaseOptions& options) {
   pin(net.external_inputs);
   pin(net.external_outputs);
   pin(options.keep);
-  std::vector<std::vector<Symbol>> inside(net.ops.size());
+  std::vector<Symbol> made;  // by first appearance
   for (size_t i = 0; i < net.ops.size(); ++i) {
     const Op& op = net.ops[i];
     const auto use = [&](Symbol blob, bool reads) {
       uint8_t& flags = state[blob];
+      if (flags == 0 && !reads) made.push_back(blob);
       if (reads && !(flags & kMade)) flags |= kPinned;  // it was there before
       flags |= reads ? kRead : kMade;
       last[blob] = static_cast<int32_t>(i);
@@ -36,7 +40,6 @@ Net ReleaseWhenUsed(const Net& net, const ReleaseOptions& options) {
       const NestedUses nested = UsesOfNestedNets(net, op, nesting);
       for (Symbol blob : nested.reads) use(blob, true);
       for (Symbol blob : nested.writes) use(blob, false);
-      inside[i] = nested.reads;
     }
     for (Symbol blob : op.outputs) use(blob, false);
     if (op.type == alias || op.type == free_type) pin(op.inputs);
@@ -45,29 +48,25 @@ Net ReleaseWhenUsed(const Net& net, const ReleaseOptions& options) {
     if (kind == Nesting::kRecurrent || kind == Nesting::kPrivate) pin(op.outputs);
   }
 
+  ForEachHeldBlob(net, [&](Symbol blob, int32_t end) { last[blob] = std::max(last.Get(blob), end); });
+
+  std::vector<std::vector<Symbol>> ends(net.ops.size());  // by operator: blobs that it uses last
+  for (Symbol blob : made)
+    if (state.Get(blob) == (kMade | kRead) && (!options.may_release || options.may_release(blob)))
+      ends[static_cast<size_t>(last.Get(blob))].push_back(blob);
   Net out = WithoutOps(net);
   out.ops.reserve(net.ops.size() * 2);
   const Symbol type = out.Intern("Free");
   for (size_t i = 0; i < net.ops.size(); ++i) {
-    const Op& op = net.ops[i];
-    out.ops.push_back(op);
-    const auto release = [&](const auto& blobs) {
-      for (Symbol blob : blobs) {
-        if (last.Get(blob) != static_cast<int32_t>(i) || state.Get(blob) != (kMade | kRead)) continue;
-        state[blob] |= kPinned;  // once
-        if (options.may_release && !options.may_release(blob)) continue;
-        Op& free = out.ops.emplace_back();
-        free.type = type;
-        free.name = out.Intern("");
-        free.inputs.push_back(blob);
-        free.outputs.push_back(blob);
-        free.device = op.device;
-      }
-    };
-    release(op.inputs);
-    release(op.control_inputs);
-    release(inside[i]);
-    release(op.outputs);
+    out.ops.push_back(net.ops[i]);
+    for (Symbol blob : ends[i]) {
+      Op& free = out.ops.emplace_back();
+      free.type = type;
+      free.name = out.Intern("");
+      free.inputs.push_back(blob);
+      free.outputs.push_back(blob);
+      free.device = net.ops[i].device;
+    }
   }
   return out;
 }
