@@ -13,6 +13,10 @@ namespace {
 
 constexpr Example kExamples[] = {
     {"lenet", "LeNet on MNIST images: convolutions, a loss, SGD", LeNetExample},
+    {"resnet", "a small residual net: batch normalization, momentum, weight decay", ResNetExample},
+    {"dlrm", "a small recommendation model: embeddings, sparse gradients, Adagrad", DlrmExample},
+    {"lstm", "an LSTM over sequences: a RecurrentNetwork, Adam", LstmExample},
+    {"loop", "a While and an If, and their gradients", LoopExample},
 };
 
 }  // namespace

@@ -35,4 +35,15 @@ Result<ExampleModel> MakeExample(std::string_view name, const OpSet& ops);
 /// "data" [N,1,28,28] and "label" [N].
 Result<ExampleModel> LeNetExample(const OpSet& ops);
 
+/// Residual blocks on small colour images. Reads "data" [N,3,H,W], H and W multiples of 4, and "label" [N].
+Result<ExampleModel> ResNetExample(const OpSet& ops);
+/// Reads "dense" [N,13], and for each of three tables "ids_<k>" [any] below 50 and "lens_<k>" [N] that add up
+/// to their number; "label" [N,1].
+Result<ExampleModel> DlrmExample(const OpSet& ops);
+/// Reads "seq" [T,N,8], "lengths" [N], "h0" and "c0" [1,N,16], and "label" [T*N] below 8.
+Result<ExampleModel> LstmExample(const OpSet& ops);
+/// Reads "data" [N,4], "count" (int64 [1]: how often the loop runs), "is_strong" (one bool) and "target"
+/// [N,8].
+Result<ExampleModel> LoopExample(const OpSet& ops);
+
 }  // namespace weft

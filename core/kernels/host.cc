@@ -3,8 +3,10 @@
 //
 // Counters, atomic values and mutexes for one thread: what nets need of them to run anywhere. Backends with
 // threads replace these rows.
+#include "core/base/str.h"
 #include "core/kernels/families.h"
 #include "core/kernels/util.h"
+#include "core/run/interpreter.h"
 
 namespace weft {
 
@@ -104,6 +106,14 @@ Result<void> AtomicFetchAdd(KernelContext& c) {
   return {};
 }
 
+// Nets that call Python open and plan; there is no Python here to call.
+Result<void> RefusePython(KernelContext& c) {
+  const std::string token = c.ArgS("token", "");
+  return Error{ErrorCode::kUnsupported,
+               StrCat(OpText(c.net(), c.op()), ": calls a Python function, which Weft does not run",
+                      token.empty() ? " (it names no token)" : StrCat("; its token is ", token))};
+}
+
 constexpr KernelRow kRows[] = {
     {"CreateMutex", CreateMutex, "B"},
     {"CreateCounter", CreateCounter, "B"},
@@ -117,6 +127,10 @@ constexpr KernelRow kRows[] = {
     {"CheckAtomicBool", CheckAtomicBool, "B"},
     {"AtomicFetchAdd", AtomicFetchAdd<int32_t>, "B", kInPlace},
     {"AtomicFetchAdd64", AtomicFetchAdd<int64_t>, "B", kInPlace},
+    {"Python", RefusePython, "?"},
+    {"PythonGradient", RefusePython, "?"},
+    {"PythonDLPack", RefusePython, "?"},
+    {"PythonDLPackGradient", RefusePython, "?"},
 };
 
 }  // namespace

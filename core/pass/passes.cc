@@ -11,6 +11,7 @@
 #include "core/pass/in_place.h"
 #include "core/pass/inference.h"
 #include "core/pass/memory_reuse.h"
+#include "core/pass/memory_sizes.h"
 #include "core/pass/merge_init.h"
 #include "core/pass/predictor.h"
 #include "core/pass/release.h"
@@ -206,11 +207,31 @@ Result<PassOutcome> ReleasePass(Nets nets, const OpSet&, const PassWords& words)
 }
 
 constexpr PassOption kMemory[] = {
-    {"size", "BLOB=BYTES", "how many bytes a blob holds; blobs without a size are left alone"},
+    {"shape", "BLOB=N,C,...", "extents of an input, ':int64' or another type behind them; float without it"},
+    {"size", "BLOB=BYTES", "how many bytes a blob holds, where shapes do not tell; others are left alone"},
     {"recycle", "WHAT", "all (the default), gradients, or both: gradients and activations"},
     {"unread", "", "blobs that nobody reads may share too"},
     kKeep,
 };
+// "32,3,224,224" or "32:int32".
+Result<TensorInfo> Shape(std::string_view text) {
+  TensorInfo info = TensorInfo::Of(DataType::kFloat, {});
+  const size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const auto type = ParseDataType(text.substr(colon + 1));
+    if (!type) return Invalid(StrCat("--shape: ", text.substr(colon + 1), " is no type"));
+    info.type = *type;
+  }
+  for (std::string_view piece : StrSplit(text.substr(0, colon), ',')) {
+    int64_t extent = -1;
+    const auto [end, error] = std::from_chars(piece.data(), piece.data() + piece.size(), extent);
+    if (error != std::errc() || end != piece.data() + piece.size() || extent < 0)
+      return Invalid(StrCat("--shape: expected extents, found ", piece));
+    info.dims.push_back(extent);
+  }
+  return info;
+}
+
 Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& words) {
   MemoryOptions options;
   const std::string what = words.Value("recycle", "all");
@@ -221,6 +242,14 @@ Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& wor
   } else if (what != "all") {
     return Invalid(StrCat("--recycle: expected all, gradients or both, found ", what));
   }
+  std::vector<GivenBlob> given;
+  for (const std::string& word : words.Values("shape")) {
+    WEFT_TRY(const auto assigned, Assignment(nets[0], "shape", word));
+    WEFT_TRY(TensorInfo info, Shape(assigned.second));
+    given.push_back({assigned.first, std::move(info)});
+  }
+  if (nets.size() > 1 || !given.empty())
+    options.sizes = InferSizes(nets[0], nets.size() > 1 ? &nets[1] : nullptr, given, ops);
   for (const std::string& word : words.Values("size")) {
     WEFT_TRY(const auto assigned, Assignment(nets[0], "size", word));
     int64_t bytes = 0;
@@ -256,7 +285,7 @@ constexpr PassDef kPasses[] = {
     {"fold", "lets operators work in place where they may", "NET", kFold, FoldPass},
     {"unfold", "gives every value a name of its own, where operators allow it", "NET", kUnfold, UnfoldPass},
     {"release", "frees each blob after its last use", "NET", kRelease, ReleasePass},
-    {"memory", "lets blobs share memory when their lives do not overlap", "NET", kMemory, MemoryPass},
+    {"memory", "lets blobs share memory when their lives do not overlap", "NET INIT?", kMemory, MemoryPass},
 };
 
 }  // namespace

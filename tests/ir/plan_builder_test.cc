@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/str.h"
+#include "core/pass/clone_plan.h"
 #include "proto/codec.h"
 #include "tests/support/compact_net.h"
 
@@ -102,6 +103,22 @@ TEST_F(PlanBuilderTest, PrintsAsCaffe2) {
             "execution_step {\n  name: \"all\"\n  substep {\n    name: \"run\"\n    network: \"n\"\n    "
             "num_iter: 10\n"
             "    num_concurrent_instances: 2\n  }\n  num_iter: 1\n  concurrent_substeps: true\n}\n");
+}
+
+TEST_F(PlanBuilderTest, ACopyLivesBesideTheOriginal) {
+  const BuiltStep inner = Make({.name = "inner", .should_stop_blob = "stop"}, {MakeNet("a")});
+  PlanBuilder builder("plan", table);
+  ASSERT_TRUE(builder.AddStep(Make({.name = "outer"}, {inner, MakeNet("b")})).has_value());
+  const Plan plan = std::move(builder).Finish();
+  const auto copy = ClonePlan(plan, {.prefix = "r1/", .keep = {table->Intern("x")}});
+  ASSERT_TRUE(copy.has_value()) << copy.error().message;
+  EXPECT_EQ(copy->Str(copy->name), "r1/plan");
+  ASSERT_EQ(copy->networks.size(), 2u);
+  EXPECT_EQ(copy->Str(copy->networks[0].name), "r1/a");
+  EXPECT_EQ(testing::ToCompact(copy->networks[0]), "Relu(x) -> r1/y");
+  EXPECT_EQ(Names(NetsInOrder(copy->steps[0])), "r1/a r1/b");
+  EXPECT_EQ(copy->Str(copy->steps[0].substeps[0].should_stop_blob), "r1/stop");
+  EXPECT_EQ(PlanToText(*ClonePlan(plan, {})), PlanToText(plan));
 }
 
 }  // namespace
