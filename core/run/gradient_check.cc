@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "core/base/str.h"
 #include "core/run/double_net.h"
@@ -109,6 +112,7 @@ class Runner {
     return (above - below) / (up - down);
   }
 
+  bool in_double() const { return check_.in_double; }
   Workspace& workspace() { return *workspace_; }
 
  private:
@@ -136,21 +140,48 @@ Result<size_t> FindFeed(const GradientCheck& check, std::string_view blob) {
   return Error{ErrorCode::kNotFound, StrCat(blob, " is not fed"), -1, std::string(blob)};
 }
 
-struct Derivative {
-  double value;
-  bool kink;
-};
-
-Result<Derivative> Differentiate(const GradientCheck& check, Runner& runner, size_t feed, int64_t i) {
-  const double step = check.step * std::max(1.0, std::fabs(runner.At(feed, i)));
+// The derivative by differences of one width and its half (Richardson).
+Result<double> Derivative(const GradientCheck& check, Runner& runner, size_t feed, int64_t i, double width) {
+  const double step = width * check.step * std::max(1.0, std::fabs(runner.At(feed, i)));
   WEFT_TRY(const double wide, runner.Difference(feed, i, step));
   WEFT_TRY(const double narrow, runner.Difference(feed, i, step / 2));
-  // A smooth loss makes the two differ by little; where they differ by far more than is allowed there is a
-  // kink.
-  const double value = (4 * narrow - wide) / 3;
-  const bool kink = !(std::fabs(wide - narrow) <=
-                      10 * (check.absolute + check.relative * std::fabs(value)) + 0.05 * std::fabs(value));
-  return Derivative{value, kink};
+  return (4 * narrow - wide) / 3;
+}
+
+struct Comparison {
+  double numeric = 0;
+  bool agrees = false, kink = false;
+};
+
+// Narrower differences get out of the way of kinks, wider ones of rounding: one that agrees will do. When
+// none does, differences that also contradict each other by more than rounding explains have met a kink.
+Result<Comparison> Compare(const GradientCheck& check, Runner& runner, size_t feed, int64_t i, double planned,
+                           double loss) {
+  Comparison out;
+  const double unit = runner.in_double() ? std::numeric_limits<double>::epsilon()
+                                         : static_cast<double>(std::numeric_limits<float>::epsilon());
+  double least = INFINITY;
+  std::vector<std::pair<double, double>> seen;  // a difference, and what rounding may have done to it
+  for (const double width : {1.0, 1.0 / 4, 1.0 / 16, 1.0 / 2, 1.0 / 8}) {
+    WEFT_TRY(const double numeric, Derivative(check, runner, feed, i, width));
+    // A planned gradient that is no number is wrong however large the numeric one is.
+    const double distance = std::isfinite(planned) ? std::fabs(planned - numeric) : INFINITY;
+    if (distance < least || width == 1) {
+      least = distance;
+      out.numeric = numeric;
+    }
+    if (distance <= check.absolute + check.relative * std::fabs(numeric)) {
+      out.agrees = true;
+      out.kink = false;
+      return out;
+    }
+    const double rounding = 4 * unit * std::fabs(loss) / (width * check.step);
+    for (const auto& [other, its_rounding] : seen)
+      out.kink |= !(std::fabs(numeric - other) <=
+                    check.absolute + check.relative * std::fabs(numeric) + rounding + its_rounding);
+    seen.emplace_back(numeric, rounding);
+  }
+  return out;
 }
 
 // The planned gradient as a dense list in the shape of the blob.
@@ -205,8 +236,7 @@ Result<Tensor> NumericGradient(const GradientCheck& check, std::string_view blob
   if (!out.Allocate(DataType::kDouble, check.feeds[feed].second.dims()))
     return Error{ErrorCode::kLimit, "no memory for the gradient"};
   for (int64_t i = 0; i < out.numel(); ++i) {
-    WEFT_TRY(const Derivative derivative, Differentiate(check, runner, feed, i));
-    out.mutable_data<double>()[i] = derivative.value;
+    WEFT_TRY(out.mutable_data<double>()[i], Derivative(check, runner, feed, i, 1));
   }
   return out;
 }
@@ -223,7 +253,6 @@ Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& chec
   std::vector<std::vector<double>> planned;
   WEFT_TRY_VOID(runner.RunBackward());
   WEFT_TRY(const double at_rest, runner.Loss());
-  (void)at_rest;
   int64_t total = 0, done = 0;
   const auto count = [&](size_t elements) {
     const int64_t all = static_cast<int64_t>(elements);
@@ -245,26 +274,26 @@ Result<std::vector<BlobGradientReport>> CheckGradients(const GradientCheck& chec
     for (int64_t k = 0; k < samples; ++k) {
       // Evenly spread: the remainder is spread as well.
       const int64_t i = all / samples * k + all % samples * k / samples;
-      WEFT_TRY(const Derivative d, Differentiate(check, runner, feed, i));
+      const double found = planned[g][static_cast<size_t>(i)];
+      WEFT_TRY(const Comparison compared, Compare(check, runner, feed, i, found, at_rest));
       ++report.elements;
       if (check.progress) check.progress(++done, total);
-      if (d.kink) {
+      if (compared.kink) {
         ++report.kinks;
         continue;
       }
-      // A planned gradient that is no number is wrong however large the numeric one is.
-      const double found = planned[g][static_cast<size_t>(i)];
-      const double distance = std::isfinite(found) ? std::fabs(found - d.value) : INFINITY;
-      const double excess = distance / (check.absolute + check.relative * std::fabs(d.value));
-      report.wrong += excess > 1;
+      report.wrong += !compared.agrees;
+      const double numeric = compared.numeric;
+      const double distance = std::isfinite(found) ? std::fabs(found - numeric) : INFINITY;
+      const double excess = distance / (check.absolute + check.relative * std::fabs(numeric));
       report.worst_absolute = std::max(report.worst_absolute, distance);
       const double scale =
-          std::max({std::fabs(d.value), std::isfinite(found) ? std::fabs(found) : 0.0, check.floor});
+          std::max({std::fabs(numeric), std::isfinite(found) ? std::fabs(found) : 0.0, check.floor});
       report.worst_relative = std::max(report.worst_relative, distance / scale);
       if (excess > worst || report.worst < 0) {
         worst = excess;
         report.worst = i;
-        report.numeric = d.value;
+        report.numeric = numeric;
         report.planned = found;
       }
     }

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Planned gradients against central differences: the net runs again and again in fresh workspaces with one
-// element of one fed blob moved a little up and down. Two step widths are combined (Richardson), which also
-// shows where the loss has a kink; those elements are counted, not judged. In double precision the check sees
+// element of one fed blob moved a little up and down, by several widths: one that agrees will do. Where none
+// does and the widths contradict each other, the loss has a kink; such elements are counted, not judged. In
+// double precision the check sees
 // what float's rounding hides; it needs kernels that know doubles. Stateless.
 #pragma once
 

@@ -130,8 +130,17 @@ class Checker {
     if (!words_.wrt.empty()) return {};
     for (const auto& [blob, tensor] : feeds_) {
       const BlobId id = ssa.FindBlob(net_.Intern(blob));
-      if (IsFloat(tensor) && id != kNoBlob && ssa.starts_outside(id)) AddPlace(backward, blob);
+      if (!IsFloat(tensor) || id == kNoBlob || !ssa.starts_outside(id)) continue;
+      // Labels and running means get no gradient on purpose.
+      if (!AddPlace(backward, blob)) {
+        check_.gradients.pop_back();
+        unplanned_.push_back(blob);
+      }
     }
+    if (check_.gradients.empty() && !unplanned_.empty())
+      return Error{ErrorCode::kInvalidArgument,
+                   StrCat("nothing to check: no gradient is planned for ", ListNames(unplanned_),
+                          "; --wrt checks that they have no influence")};
     if (check_.gradients.empty())
       return Error{
           ErrorCode::kInvalidArgument,
@@ -140,7 +149,8 @@ class Checker {
     return {};
   }
 
-  void AddPlace(const Backward& backward, const std::string& blob) {
+  // False when no gradient is planned, which counts as zeros.
+  bool AddPlace(const Backward& backward, const std::string& blob) {
     GradientPlace place{blob, "", "", ""};
     for (const BlobGradient& of : backward.gradients) {
       // The gradient of a later version says nothing of what was fed.
@@ -152,7 +162,8 @@ class Checker {
         place.values = net_.Str(of.gradient.values);
       }
     }
-    check_.gradients.push_back(std::move(place));
+    check_.gradients.push_back(place);
+    return !place.dense.empty() || !place.values.empty();
   }
 
   Result<void> RunForward() {
@@ -175,10 +186,13 @@ class Checker {
     GradientCheck in_double = check_;
     in_double.in_double = true;
     in_double.step = 1e-3;
-    in_double.absolute = 1e-7;
-    in_double.relative = 1e-5;
-    in_double.floor = kDoubleFloor * std::max(1.0, std::fabs(loss_));
-    check_.floor = kFloatFloor * std::max(1.0, std::fabs(loss_));
+    const auto allow = [&](GradientCheck& check, double floor) {
+      check.floor = floor * std::max(1.0, std::fabs(loss_));
+      check.relative = words_.tolerance / 4;  // an agreement that narrower differences can hardly improve
+      check.absolute = check.relative * check.floor;
+    };
+    allow(in_double, kDoubleFloor);
+    allow(check_, kFloatFloor);
     Result<std::vector<BlobGradientReport>> reports = CheckGradients(in_double);
     double_ = reports.has_value();
     if (!reports) reports = CheckGradients(check_);
@@ -221,7 +235,9 @@ class Checker {
       }
       json.EndObject();
     }
-    json.EndObject().EndObject();
+    json.EndObject().Key("unplanned").BeginArray();
+    for (const std::string& blob : unplanned_) json.String(blob);
+    json.EndArray().EndObject();
     const int printed = PrintJson(main_, out);
     return printed == kOk ? Exit() : printed;
   }
@@ -235,6 +251,7 @@ class Checker {
                      ", against central differences in ", Precision(), "\n\n"));
     size_t width = 4;
     for (const BlobGradientReport& report : reports_) width = std::max(width, report.blob.size());
+    for (const std::string& blob : unplanned_) width = std::max(width, blob.size());
     const auto padded = [](std::string text, size_t columns) {
       text.resize(std::max(columns, text.size()), ' ');
       return text;
@@ -254,6 +271,10 @@ class Checker {
                          ", differences say ", FormatFloat(static_cast<float>(report.numeric))));
       out.Write("\n");
     }
+    for (const std::string& blob : unplanned_)
+      out.Write(StrCat("  ", padded(blob, width),
+                       "  no gradient is planned; --wrt checks that it has no influence\n"),
+                TextClass::kMuted);
     out.Write(StrCat("\n", Exit() == kOk ? "all within " : "beyond ", words_.tolerance, "\n"));
     out.Flush();
     return out.failed() ? static_cast<int>(kInputAtFault) : Exit();
@@ -268,6 +289,7 @@ class Checker {
   double loss_ = 0;
   bool double_ = false;
   std::vector<BlobGradientReport> reports_;
+  std::vector<std::string> unplanned_;  // blobs without a gradient
 };
 
 int Run(Main& main, const Words& words) {
@@ -287,7 +309,8 @@ void AddGradcheck(CLI::App& app, Main& main) {
       ->required()
       ->type_name("BLOB");
   AddSetup(*command, words->setup);
-  AddRepeated(*command, "--wrt", words->wrt, "only these blobs; else all floats that are fed or filled")
+  AddRepeated(*command, "--wrt", words->wrt,
+              "only these blobs; else all floats that are fed or filled and get a gradient")
       ->type_name("BLOB");
   command->add_option("--tolerance", words->tolerance, "the largest relative error that is right; 0.01")
       ->check(CLI::PositiveNumber)
@@ -304,7 +327,7 @@ void AddGradcheck(CLI::App& app, Main& main) {
                     "rewrite the forward net where it overwrites what its gradient needs");
   AddJson(*command, main,
           R"({"ok","loss","tolerance","precision","blobs":{blob:{"worst","checked","elements","kinks","at",)"
-          R"("planned","numeric"}}})");
+          R"("planned","numeric"}},"unplanned":[blob]})");
   command->footer(
       "Exit code 1 when a blob's worst relative error is beyond the tolerance. Runs in double precision "
       "where all "

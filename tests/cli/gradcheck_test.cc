@@ -76,6 +76,24 @@ op { input: "s" input: "x" output: "z" type: "Mul" }
             2);
 }
 
+// Labels get no gradient: told, and judged only when asked for.
+TEST(Gradcheck, BlobsWithoutAGradient) {
+  const Folder folder;
+  const std::string x = WriteArray(folder, {2, 3});
+  constexpr std::string_view kLabelled =
+      "op { input: 'x' input: 't' output: 'l' type: 'SigmoidCrossEntropyWithLogits' }";
+  const std::vector<std::string> words = {"gradcheck", "-",      "--loss", "l",
+                                          "--feed",    "x=" + x, "--feed", "t=" + x};
+  const Outcome run = Weft(words, kLabelled);
+  EXPECT_EQ(run.exit, 0) << run.out << run.err;
+  EXPECT_TRUE(Contains(run.out, "  t     no gradient is planned")) << run.out;
+  std::vector<std::string> asked = words;
+  asked.insert(asked.end(), {"--wrt", "t", "--json"});
+  const Outcome judged = Weft(asked, kLabelled);
+  EXPECT_EQ(judged.exit, 1);
+  EXPECT_EQ(judged.json()["blobs"]["t"]["planned"], 0);
+}
+
 TEST(Gradcheck, RepairsWhenAsked) {
   const Folder folder;
   const std::string x = WriteArray(folder, {3});

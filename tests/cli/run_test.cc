@@ -4,8 +4,11 @@
 // weft run from outside: feeding, watching, fetching, iterating, plans, and what it says when it can't.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "native/io/npy.h"
 #include "tests/cli/run_weft.h"
+#include "tests/run/arrays.h"
 
 namespace weft::cli_test {
 namespace {
@@ -108,6 +111,51 @@ TEST(Run, NotesWhatIsNotFiniteAndUnknownFeeds) {
   EXPECT_TRUE(run.json()["watched"]["y"][0].is_null());
   EXPECT_TRUE(Contains(run.err, "nan in iteration 1")) << run.err;
   EXPECT_TRUE(Contains(run.err, "has no blob xx")) << run.err;
+}
+
+// Training nets recorded in Caffe2: init net, fed values, N iterations; losses, and a parameter at the end.
+TEST(Run, TrainsAsRecorded) {
+  int rows = 0;
+  for (const json& row : test::ReadJsonl("caffe2/train.jsonl")) {
+    const std::string name = row["name"];
+    if (name != "mlp_adam" && name != "embedding_sgd" && name != "lstm") continue;
+    const Folder folder;
+    const size_t steps = row["losses"].size();
+    std::vector<std::string> words = {"run",
+                                      folder.Write("net.pbtxt", row["train_net"].get<std::string>()),
+                                      "--init",
+                                      folder.Write("init.pbtxt", row["init_net"].get<std::string>()),
+                                      "--json",
+                                      "--iters",
+                                      std::to_string(steps),
+                                      "--watch",
+                                      row["loss"],
+                                      "--out",
+                                      folder / "out"};
+    for (const auto& [blob, array] : row["init"].items()) {
+      const std::string file =
+          folder.Write(StrCat(words.size(), ".npy"), *WriteNpy(test::TensorFromJson(array)));
+      words.insert(words.end(), {"--feed", StrCat(blob, "=", file)});
+    }
+    for (const auto& [blob, array] : row["final"].items()) words.insert(words.end(), {"--fetch", blob});
+    const Outcome run = Weft(words);
+    ASSERT_EQ(run.exit, 0) << name << run.err;
+    const json losses = run.json()["watched"][row["loss"].get<std::string>()];
+    ASSERT_EQ(losses.size(), steps);
+    for (size_t i = 0; i < steps; ++i) {
+      const double expected = row["losses"][i];
+      EXPECT_NEAR(losses[i].get<double>(), expected, 1e-4 * std::abs(expected)) << name << " " << i;
+    }
+    for (const auto& [blob, array] : row["final"].items()) {
+      std::string file = blob;
+      for (size_t at; (at = file.find('/')) != std::string::npos;) file.replace(at, 1, "__");
+      const Result<Tensor> found = ReadNpy(Read(StrCat(folder / "out", "/", file, ".npy")));
+      ASSERT_TRUE(found) << blob;
+      EXPECT_EQ(test::Difference(*found, test::TensorFromJson(array), 1e-5, 1e-4), "") << name << " " << blob;
+    }
+    ++rows;
+  }
+  EXPECT_EQ(rows, 3);
 }
 
 TEST(Run, SeedsRandomOperators) {
