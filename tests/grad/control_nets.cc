@@ -122,8 +122,9 @@ RepairedPlan ExpectRightGradients(Net& net, std::string_view losses, const Tenso
   }
   check.forward = &forward;
   check.backward = &backward;
-  for (const auto& [blob, tensor] : feeds) {
-    if (tensor.type() != DataType::kFloat) continue;
+  for (const auto& feed : feeds) {
+    const std::string& blob = feed.first;
+    if (feed.second.type() != DataType::kFloat) continue;
     const bool given = std::any_of(options.losses.begin(), options.losses.end(), [&](const Loss& loss) {
       return loss.given.is_dense() && net.Str(loss.given.dense) == blob;
     });
