@@ -69,6 +69,17 @@ bool Fits(const Arg& arg, std::string_view declared) {
   return found.empty() || found == declared || (declared == "bool" && found == "int");
 }
 
+// An argument that stays in the file is read when somebody looks at its op, unless that would take long.
+Arg LookedAt(const Arg& arg) {
+  constexpr uint64_t kMostRead = 64 << 20;
+  Arg seen = arg;
+  if (arg.encoded && arg.encoded->file && arg.encoded->size <= kMostRead) {
+    seen.data = arg.Load();
+    seen.encoded = nullptr;
+  }
+  return seen;
+}
+
 void DescribeArgs(NetModel& model, const Op& op, const OpDef* def, std::vector<ArgInfo>& out) {
   const SymbolTable& symbols = *model.net().symbols;
   const std::vector<ArgSpec> specs = def != nullptr ? ParseArgs(def->args) : std::vector<ArgSpec>();
@@ -76,7 +87,7 @@ void DescribeArgs(NetModel& model, const Op& op, const OpDef* def, std::vector<A
   for (const Arg& arg : op.args) {
     ArgInfo info;
     info.name = std::string(symbols.Str(arg.name));
-    info.value = ArgListing(symbols, arg, false);
+    info.value = ArgListing(symbols, LookedAt(arg), false);
     info.type = FoundType(arg);
     for (size_t k = 0; k < specs.size(); ++k) {
       if (specs[k].name != info.name) continue;
@@ -284,6 +295,7 @@ ScopeInfo DescribeScope(Arrangement& a, ScopeId scope) {
   out.num_ops = a.num_ops(scope);
   for (ScopeChild child : record.children) ++(child.is_scope() ? out.num_scopes : out.num_direct);
   out.synthetic = record.kind == ScopeKind::kStretch;
+  out.user = record.kind == ScopeKind::kUser;
   out.repeats = a.repeats(scope);
   out.repeat_of = a.repeat_of(scope);
   return out;

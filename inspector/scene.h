@@ -149,7 +149,7 @@ enum class ChipKind : uint8_t {
   kRefIn,    // a blob that comes from far away or that very many read: the edge is not drawn
   kRefOut,   // this op writes such a blob
   kMore,     // "+3": chips left out; value = kNone
-  kControl,  // a blob that the op waits for without reading it; value = kNone
+  kControl,  // a blob that the op waits for without reading it; value = kNone when nobody writes it before
 };
 
 struct SceneChip {

@@ -11,7 +11,8 @@
 #include "inspector/build/visible.h"
 #include "inspector/describe.h"
 #include "inspector/search.h"
-#include "proto/document.h"
+#include "proto/codec.h"
+#include "proto/outline.h"
 
 namespace weft {
 
@@ -63,6 +64,21 @@ struct Session::State {
     return id;
   }
 
+  /// Takes a document's nets into the session.
+  std::function<Result<DocumentId>(Document, uint64_t)> Keeper(std::string name) {
+    return [this, name = std::move(name)](Document document, uint64_t bytes) -> Result<DocumentId> {
+      const DocumentId id = AddDocument(name, DescribeKind(document), bytes);
+      const auto add = [&](std::string key, Net net) {
+        if (key.empty()) key = std::string(net.Str(net.name));
+        AddNet(id, std::make_shared<const Net>(std::move(net)), std::move(key));
+      };
+      for (Document::NamedNet& named : document.nets) add(std::move(named.key), std::move(named.net));
+      for (Document::NamedPlan& named : document.plans)
+        for (Net& net : named.plan.networks) add("", std::move(net));
+      return id;
+    };
+  }
+
   OpenedNet* Find(NetId net) {
     return net < nets.size() && documents[nets[net].info.document].open ? &nets[net] : nullptr;
   }
@@ -93,22 +109,46 @@ namespace {
 
 class OpenJobImpl : public OpenJob {
  public:
-  OpenJobImpl(std::function<Result<DocumentId>()> open, uint64_t bytes)
-      : open_(std::move(open)), bytes_(bytes) {}
+  using Keep = std::function<Result<DocumentId>(Document, uint64_t bytes)>;
+  OpenJobImpl(std::string name, FileSource file, Keep keep)
+      : name_(std::move(name)),
+        bytes_(file.size),
+        opener_(std::in_place, std::make_shared<const FileSource>(std::move(file)), Options()),
+        keep_(std::move(keep)) {}
+  OpenJobImpl(std::string name, Bytes bytes, Keep keep)
+      : name_(std::move(name)), bytes_(bytes.size()), whole_(std::move(bytes)), keep_(std::move(keep)) {}
 
-  bool Step(uint64_t) override {
-    if (!result_) result_.emplace(open_());
+  bool Step(uint64_t units) override {
+    if (result_ || (opener_ && !opener_->Step(units))) return result_.has_value();
+    Result<Document> document = opener_ ? opener_->Take() : weft::Open(whole_, Options());
+    opener_.reset();
+    if (document) {
+      result_.emplace(keep_(std::move(document).value(), bytes_));
+    } else {
+      result_.emplace(std::move(document).error());
+    }
     return true;
   }
-  Progress progress() const override { return {result_ ? bytes_ : 0, bytes_}; }
+  Progress progress() const override {
+    return opener_ ? opener_->progress() : Progress{result_ ? bytes_ : 0, bytes_};
+  }
   Result<DocumentId> Take() override {
     WEFT_CHECK(result_.has_value());
     return *std::move(result_);
   }
 
  private:
-  std::function<Result<DocumentId>()> open_;
-  uint64_t bytes_;
+  OpenOptions Options() const {
+    OpenOptions options;
+    options.name = name_;
+    return options;
+  }
+
+  const std::string name_;
+  const uint64_t bytes_;
+  const Bytes whole_;
+  std::optional<FileOpener> opener_;
+  const Keep keep_;
   std::optional<Result<DocumentId>> result_;
 };
 
@@ -129,24 +169,11 @@ Session::Session(const OpSet& ops) : state_(std::make_unique<State>(ops)) {}
 Session::~Session() = default;
 
 std::unique_ptr<OpenJob> Session::Open(std::string name, Bytes bytes) {
-  const uint64_t size = bytes.size();
-  State* state = state_.get();
-  return std::make_unique<OpenJobImpl>(
-      [state, name = std::move(name), bytes = std::move(bytes)]() -> Result<DocumentId> {
-        OpenOptions options;
-        options.name = name;
-        WEFT_TRY(Document document, weft::Open(bytes, options));
-        const DocumentId id = state->AddDocument(name, DescribeKind(document), bytes.size());
-        const auto add = [&](std::string key, Net net) {
-          if (key.empty()) key = std::string(net.Str(net.name));
-          state->AddNet(id, std::make_shared<const Net>(std::move(net)), std::move(key));
-        };
-        for (Document::NamedNet& named : document.nets) add(std::move(named.key), std::move(named.net));
-        for (Document::NamedPlan& named : document.plans)
-          for (Net& net : named.plan.networks) add("", std::move(net));
-        return id;
-      },
-      size);
+  return std::make_unique<OpenJobImpl>(name, std::move(bytes), state_->Keeper(name));
+}
+
+std::unique_ptr<OpenJob> Session::Open(std::string name, FileSource file) {
+  return std::make_unique<OpenJobImpl>(name, std::move(file), state_->Keeper(name));
 }
 
 NetId Session::Add(std::string name, Net net) {
@@ -282,7 +309,17 @@ Result<ScopeId> Session::Group(NetId net, LayoutMode mode, std::span<const OpId>
   if (ops.empty()) return Error{ErrorCode::kInvalidArgument, "a group needs at least one op"};
   for (OpId op : ops) WEFT_TRY_VOID(state_->Model(net, op));
   WEFT_TRY(NetModel * model, state_->Model(net));
-  return model->arrangement(mode).Group(ops, std::move(label));
+  Arrangement& arrangement = model->arrangement(mode);
+  const auto column = [&](OpId op) {
+    const ScopeTree& tree = arrangement.tree();
+    return tree.scopes[tree.scope_of[arrangement.anchor(op)]].column;
+  };
+  for (OpId op : ops) {
+    if (column(op) != column(ops[0]))
+      return Error{ErrorCode::kInvalidArgument, "the operators are on several devices; a group stays on one",
+                   op};
+  }
+  return arrangement.Group(ops, std::move(label));
 }
 
 Result<void> Session::Ungroup(NetId net, LayoutMode mode, ScopeId group) {
@@ -394,6 +431,11 @@ Result<std::vector<ListingLine>> Session::Listing(NetId net, uint32_t first, uin
   for (uint64_t line = first; line < std::min<uint64_t>(total, uint64_t{first} + count); ++line)
     lines.push_back(line < head.size() ? head[line] : ListOp(*model, static_cast<OpId>(line - head.size())));
   return lines;
+}
+
+Result<std::string> Session::OpText(NetId net, OpId op) {
+  WEFT_TRY(NetModel * model, state_->Model(net, op));
+  return OpToText(*model->net().symbols, model->net().ops[op]);
 }
 
 Result<uint32_t> Session::NumLines(NetId net) {

@@ -109,6 +109,7 @@ struct ScopeInfo {
   uint32_t num_scopes = 0;  // direct children that are scopes
   uint32_t num_direct = 0;  // direct children that are ops
   bool synthetic = false;   // made by cutting a long sequence
+  bool user = false;        // made by Group
   uint32_t repeats = 1;     // scopes of this very structure in the net, itself counted
   ScopeId repeat_of = 0;    // the first of them
 };
@@ -219,6 +220,8 @@ class Session {
 
   /// Reads a file of any kind that Caffe2 writes (nets, plans; binary or text), by content.
   std::unique_ptr<OpenJob> Open(std::string name, Bytes bytes);
+  /// The same for a file that is read piece by piece; weights stay in it until they are looked at.
+  std::unique_ptr<OpenJob> Open(std::string name, FileSource file);
   /// A net that is already in memory, as a document of its own.
   NetId Add(std::string name, Net net);
   void Close(DocumentId document);
@@ -242,7 +245,8 @@ class Session {
   /// The scopes around an op, outermost first, the root left out.
   Result<std::vector<ScopeId>> ScopesOf(NetId net, LayoutMode mode, OpId op);
   /// A scope of the user's own around the chosen ops, inside the innermost scope that has them all. Scopes
-  /// that are wholly chosen move into it whole.
+  /// that are wholly chosen move into it whole. Errors: kInvalidArgument for none, or for ops of several
+  /// device columns.
   Result<ScopeId> Group(NetId net, LayoutMode mode, std::span<const OpId> ops, std::string label);
   Result<void> Ungroup(NetId net, LayoutMode mode, ScopeId group);
 
@@ -272,7 +276,8 @@ class Session {
   /// What core/check says about the net and the nets inside it.
   Result<std::vector<Diagnostic>> Findings(NetId net);
   /// What the gradient planner knows of this net: per op the forward op that it was generated for, kNoOp for
-  /// others. Without it pairs are told from names. Changes scopes and scenes in the mirror layout.
+  /// others. Without it (and with an empty list) a net of up to 50,000 ops is planned again to find out, and
+  /// what that does not tell is told from names. Changes scopes and scenes in the mirror layout.
   Result<void> SetOrigins(NetId net, std::vector<OpId> origins);
   /// The nets in the arguments of an op, as nets of this session.
   Result<std::vector<NetId>> NestedNets(NetId net, OpId op);
@@ -280,6 +285,8 @@ class Session {
   /// The net as a program, one op per line: lines [first, first + count). Line numbers are stable.
   Result<std::vector<ListingLine>> Listing(NetId net, uint32_t first, uint32_t count);
   Result<uint32_t> NumLines(NetId net);
+  /// The op as protobuf text, all of it: to copy.
+  Result<std::string> OpText(NetId net, OpId op);
   /// The line of an op.
   Result<uint32_t> LineOf(NetId net, OpId op);
 

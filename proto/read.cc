@@ -83,8 +83,8 @@ Arg ScanArg(std::string_view wire, std::optional<std::string_view>& name) {
 
 // Arg::Encoded::decode.
 ArgDataPtr DecodeArg(const Arg::Encoded& encoded) {
-  Reader reader(encoded.bytes.owner(), encoded.symbols);
-  return std::make_shared<const ArgData>(reader.ReadArgData(encoded.bytes.view()));
+  const Bytes bytes = encoded.Fetch();
+  return std::make_shared<const ArgData>(Reader(bytes.owner(), encoded.symbols).ReadArgData(bytes.view()));
 }
 
 void ReadPacked(std::string_view wire, std::vector<float>& out) {
@@ -128,6 +128,16 @@ T& Reader::SeenTable<T>::operator[](std::string_view wire) {
   entries_.push_back({wire.data(), static_cast<uint32_t>(wire.size()), hash, T()});
   slots_[i] = static_cast<uint32_t>(entries_.size());
   return entries_.back().value;
+}
+
+Arg LeaveInFile(const Arg& arg, uint16_t has, std::shared_ptr<const FileSource> file, uint64_t offset,
+                uint64_t size, SymbolTablePtr symbols) {
+  Arg left = arg;
+  left.has = has;
+  left.data = nullptr;
+  left.encoded = std::make_shared<const Arg::Encoded>(
+      Arg::Encoded{Bytes(), DecodeArg, std::move(symbols), std::move(file), offset, size});
+  return left;
 }
 
 void Merged::Add(std::string_view wire) {

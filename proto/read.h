@@ -34,6 +34,10 @@ class Merged {
   std::shared_ptr<std::string> joined_;
 };
 
+/// `arg` with its payload, of the kinds `has`, at a place in a file.
+Arg LeaveInFile(const Arg& arg, uint16_t has, std::shared_ptr<const FileSource> file, uint64_t offset,
+                uint64_t size, SymbolTablePtr symbols);
+
 /// Reads messages of one file into one symbol table. Equal argument lists and device options of the file
 /// become one in memory. The file's bytes must outlive the reader.
 class Reader {

@@ -131,8 +131,9 @@ class Emitter {
   }
   void Args(uint32_t number, const ArgList& args) {
     for (const Arg& arg : args) {
-      if (arg.encoded && EncodedName(arg.encoded->bytes.view()) == symbols_.Str(arg.name)) {
-        out_.Bytes(number, arg.encoded->bytes.view());
+      const Bytes encoded = arg.encoded ? arg.encoded->Fetch() : Bytes();
+      if (!encoded.empty() && EncodedName(encoded.view()) == symbols_.Str(arg.name)) {
+        out_.Bytes(number, encoded.view());
       } else {
         out_.Message(number, [&](Out&) { Emit(arg); });
       }

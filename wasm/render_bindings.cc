@@ -30,6 +30,7 @@ struct State {
   int width = 1, height = 1;
   std::string words;
   double numbers[8];
+  std::vector<uint32_t> ops;
 };
 
 State& Get() {
@@ -176,7 +177,8 @@ EMSCRIPTEN_KEEPALIVE const double* weftPick(float x, float y) {
 }
 
 /// x, y, w, h of everything (what = 0), of where to look first (1), of the minimap in CSS pixels (2), of the
-/// box that shows op `id` (3), of the box or frame of scope `id` (4). No width when there is none.
+/// box that shows op `id` (3), of the box or frame of scope `id` (4), of the margin that the minimap stands
+/// in (5). No width when there is none.
 EMSCRIPTEN_KEEPALIVE const double* weftRect(uint32_t what, uint32_t id) {
   State& state = Get();
   double* out = state.numbers;
@@ -192,6 +194,10 @@ EMSCRIPTEN_KEEPALIVE const double* weftRect(uint32_t what, uint32_t id) {
   if (what == 2)
     put(state.painter.minimap().x, state.painter.minimap().y, state.painter.minimap().w,
         state.painter.minimap().h);
+  if (what == 5) {
+    const Box2 margin = state.painter.minimap_margin();
+    put(margin.x, margin.y, margin.w, margin.h);
+  }
   if (what == 3 && id < scene->op_nodes().size() && scene->op_nodes()[id] < scene->nodes().size()) {
     const weft::SceneNode& node = scene->nodes()[scene->op_nodes()[id]];
     put(node.x, node.y, node.w, node.h);
@@ -206,6 +212,16 @@ EMSCRIPTEN_KEEPALIVE const double* weftRect(uint32_t what, uint32_t id) {
     }
   }
   return out;
+}
+
+/// The ops whose boxes (or collapsed scopes) have their middle in a rectangle of the view, CSS pixels: how
+/// many, then each. Valid until the next call.
+EMSCRIPTEN_KEEPALIVE const uint32_t* weftOpsIn(float x, float y, float w, float h) {
+  State& state = Get();
+  state.ops.assign(1, 0);
+  for (uint32_t op : state.painter.OpsIn({x, y, w, h})) state.ops.push_back(op);
+  state.ops[0] = static_cast<uint32_t>(state.ops.size()) - 1;
+  return state.ops.data();
 }
 
 /// The world point under a point of the minimap.

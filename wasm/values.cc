@@ -139,6 +139,7 @@ val ToValue(const ScopeInfo& info) {
   out.set("numScopes", info.num_scopes);
   out.set("numDirect", info.num_direct);
   out.set("synthetic", info.synthetic);
+  out.set("user", info.user);
   out.set("repeats", info.repeats);
   out.set("repeatOf", info.repeat_of);
   return out;

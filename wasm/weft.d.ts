@@ -47,7 +47,7 @@ export interface ViewOptions {
 
 export interface ScopeInfo {
   id: ScopeId; parent: ScopeId; label: string; path: string; depth: number;
-  numOps: number; numScopes: number; numDirect: number; synthetic: boolean; repeats: number; repeatOf: ScopeId;
+  numOps: number; numScopes: number; numDirect: number; synthetic: boolean; user: boolean; repeats: number; repeatOf: ScopeId;
 }
 export interface ScopeChildren { scopes: ScopeInfo[]; ops: Int32Array }
 
@@ -92,6 +92,7 @@ export interface StepResult { finished: boolean; done: number; total: number }
 export interface Session {
   // Long work: start gives a job; step it until it is finished, then take what it made. Drop it to cancel.
   startOpen(name: string, bytes: Uint8Array): Answer<JobId>; // makes a DocumentId
+  startOpenFile(name: string, size: number, read: (offset: number, size: number) => Uint8Array): Answer<JobId>; // makes a DocumentId
   startScene(net: NetId, options: ViewOptions): Answer<JobId>; // makes a Uint32Array, see inspector/scene.h
   startSearch(net: NetId, query: string): Answer<JobId>; // makes a SearchResult
   step(job: JobId, units: number): Answer<StepResult>;
@@ -123,6 +124,7 @@ export interface Session {
   nestedNets(net: NetId, op: OpId): Answer<Uint32Array>;
   listing(net: NetId, first: number, count: number): Answer<ListingLine[]>;
   numLines(net: NetId): Answer<number>;
+  opText(net: NetId, op: OpId): Answer<string>; // protobuf text
   lineOf(net: NetId, op: OpId): Answer<number>;
 
   delete(): void;
@@ -153,5 +155,6 @@ export interface RenderModule {
   _weftRect(what: number, id: number): number;
   _weftMinimapToWorld(x: number, y: number): number;
   _weftCounts(): number;
+  _weftOpsIn(x: number, y: number, w: number, h: number): number;
   _weftNearest(op: number, direction: number): number;
 }

@@ -33,11 +33,15 @@ class SessionBinding {
   // Jobs.
 
   val Open(std::string name, val bytes) {
-    // One copy, by the engine's memcpy; embind would copy byte by byte.
-    std::string text(bytes["length"].as<size_t>(), '\0');
-    val view(emscripten::typed_memory_view(text.size(), reinterpret_cast<uint8_t*>(text.data())));
-    view.call<void>("set", bytes);
-    return Start(session_->Open(std::move(name), Bytes(std::move(text))),
+    return Start(session_->Open(std::move(name), Bytes(TakeBytes(bytes))),
+                 [](Job& job) { return Answer(static_cast<OpenJob&>(job).Take()); });
+  }
+  /// `read(offset, size)` gives a Uint8Array of the file, at once.
+  val OpenFile(std::string name, double size, val read) {
+    FileSource file{static_cast<uint64_t>(size), [read](uint64_t offset, uint64_t count) {
+                      return TakeBytes(read(static_cast<double>(offset), static_cast<double>(count)));
+                    }};
+    return Start(session_->Open(std::move(name), std::move(file)),
                  [](Job& job) { return Answer(static_cast<OpenJob&>(job).Take()); });
   }
   val BuildScene(NetId net, val options) {
@@ -167,9 +171,17 @@ class SessionBinding {
     return Answer(session_->Listing(net, first, count));
   }
   val NumLines(NetId net) { return Answer(session_->NumLines(net)); }
+  val OpText(NetId net, OpId op) { return Answer(session_->OpText(net, op)); }
   val LineOf(NetId net, OpId op) { return Answer(session_->LineOf(net, op)); }
 
  private:
+  /// One copy, by the engine's memcpy; embind would copy byte by byte.
+  static std::string TakeBytes(const val& bytes) {
+    std::string text(bytes["length"].as<size_t>(), '\0');
+    val view(emscripten::typed_memory_view(text.size(), reinterpret_cast<uint8_t*>(text.data())));
+    view.call<void>("set", bytes);
+    return text;
+  }
   val Start(std::unique_ptr<Job> job, val (*take)(Job&), val (*peek)(const Job&) = nullptr) {
     const uint32_t id = next_++;
     running_.emplace(id, Running{std::move(job), take, peek});
@@ -188,6 +200,7 @@ EMSCRIPTEN_BINDINGS(weft) {
   emscripten::class_<SessionBinding>("Session")
       .constructor<>()
       .function("startOpen", &SessionBinding::Open)
+      .function("startOpenFile", &SessionBinding::OpenFile)
       .function("startScene", &SessionBinding::BuildScene)
       .function("startSearch", &SessionBinding::Search)
       .function("step", &SessionBinding::Step)
@@ -216,6 +229,7 @@ EMSCRIPTEN_BINDINGS(weft) {
       .function("nestedNets", &SessionBinding::NestedNets)
       .function("listing", &SessionBinding::Listing)
       .function("numLines", &SessionBinding::NumLines)
+      .function("opText", &SessionBinding::OpText)
       .function("lineOf", &SessionBinding::LineOf);
 }
 

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes: a shared, read-only range of bytes. It keeps its owner (a file's contents, a mapping) alive, so that
-// a large argument or tensor stays where it was read and copying a net copies a pointer.
+// a large argument or tensor stays where it was read and copying a net copies a pointer. FileSource: a file
+// that the host reads piece by piece, for payloads that stay in it until somebody looks.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -33,6 +36,12 @@ class Bytes {
  private:
   std::shared_ptr<const void> owner_;
   std::string_view view_;
+};
+
+struct FileSource {
+  uint64_t size = 0;
+  /// Those bytes; fewer at the file's end, or when it can no longer be read.
+  std::function<std::string(uint64_t offset, uint64_t size)> read;
 };
 
 }  // namespace weft

@@ -56,9 +56,14 @@ struct Arg {
   };
   /// A large argument left in its file: decoded when asked, and never held decoded.
   struct Encoded {
-    Bytes bytes;
+    Bytes bytes;  // empty when they are still to be read from `file`
     ArgDataPtr (*decode)(const Encoded&);
     SymbolTablePtr symbols;
+    std::shared_ptr<const FileSource> file = nullptr;
+    uint64_t offset = 0, size = 0;  // in `file`
+
+    /// The encoded argument, read from the file now if it was left there.
+    Bytes Fetch() const { return file ? Bytes(file->read(offset, size)) : bytes; }
   };
 
   Symbol name;

@@ -57,6 +57,10 @@ std::string ArgListing(const SymbolTable& symbols, const Arg& arg, bool full) {
   if (arg.has & Arg::kHasI) add(std::to_string(arg.i));
   const bool more = arg.has & ~(Arg::kHasF | Arg::kHasI);
   if (!more) return out.empty() ? "()" : out;
+  if (arg.encoded && arg.encoded->file && !full) {
+    add(StrCat("<", FormatBytes(arg.encoded->size), " in the file>"));
+    return out;
+  }
 
   const ArgDataPtr data = arg.Load();
   const auto net_name = [&](const NetPtr& net) {

@@ -2,14 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inspector/build/net_model.h"
 
+#include <algorithm>
+
 #include "core/base/hash.h"
 #include "core/check/check_net.h"
+#include "inspector/arrange/origins.h"
 
 namespace weft {
 
 namespace {
 
 constexpr size_t kMaxCachedWords = 16 << 20;
+constexpr size_t kMostPlanned = 50000;   // ops; in larger nets gradients are paired by names and values alone
 constexpr size_t kMostChecked = 200000;  // ops; larger nets are checked when somebody asks
 
 }  // namespace
@@ -45,7 +49,11 @@ const Columns& NetModel::columns() {
 }
 
 const Roles& NetModel::roles() {
-  if (!roles_) roles_ = FindRoles(*net_, ssa(), ops_, columns(), origins_);
+  if (!roles_) {
+    if (origins_.empty() && has_gradients() && net_->ops.size() <= kMostPlanned)
+      origins_ = FindOrigins(*net_, ops_);
+    roles_ = FindRoles(*net_, ssa(), ops_, columns(), origins_);
+  }
   return *roles_;
 }
 
@@ -83,6 +91,38 @@ ValueId NetModel::next_version(ValueId value) {
       if (ssa().values()[v].previous != kNoValue) next_version_[ssa().values()[v].previous] = v;
   }
   return next_version_[value];
+}
+
+const std::vector<OpId>& NetModel::waiting_ops() {
+  if (waiting_) return *waiting_;
+  waiting_.emplace();
+  for (OpId i = 0; i < static_cast<OpId>(net_->ops.size()); ++i)
+    if (!net_->ops[i].control_inputs.empty()) waiting_->push_back(i);
+  if (waiting_->empty()) return *waiting_;
+  std::vector<ValueId> now(ssa().blobs().size(), kNoValue);  // per blob its version before the op
+  for (ValueId v = 0; v < ssa().values().size(); ++v)
+    if (ssa().values()[v].def == kNoOp) now[ssa().values()[v].blob] = v;
+  size_t next = 0;
+  for (OpId i = 0; next < waiting_->size(); ++i) {
+    if ((*waiting_)[next] == i) {
+      control_begin_.push_back(control_values_.size());
+      for (Symbol name : net_->ops[i].control_inputs) {
+        const BlobId blob = ssa().FindBlob(name);
+        control_values_.push_back(blob == kNoBlob ? kNoValue : now[blob]);
+      }
+      ++next;
+    }
+    for (ValueId v : ssa().outputs(i)) now[ssa().values()[v].blob] = v;
+  }
+  return *waiting_;
+}
+
+ValueId NetModel::control_value(OpId op, size_t k) {
+  const std::vector<OpId>& ops = waiting_ops();
+  const auto at = std::lower_bound(ops.begin(), ops.end(), op);
+  return at == ops.end() || *at != op
+             ? kNoValue
+             : control_values_[control_begin_[static_cast<size_t>(at - ops.begin())] + k];
 }
 
 std::vector<OpId> NetModel::served_by(OpId op) {

@@ -60,6 +60,11 @@ class NetModel {
   const std::vector<Diagnostic>& known_findings() const;
   /// The version of the same blob that overwrites this one, kNoValue for none.
   ValueId next_version(ValueId value);
+  /// The version that control input `k` of `op` waits for: the one that its blob has before the op. kNoValue
+  /// when nobody writes it before.
+  ValueId control_value(OpId op, size_t k);
+  /// The ops that have control inputs, rising.
+  const std::vector<OpId>& waiting_ops();
   /// The gradient, update and collective ops that serve a forward op, in op order.
   std::vector<OpId> served_by(OpId op);
   /// BlobId -> 1 when the net declares it as an output.
@@ -88,6 +93,9 @@ class NetModel {
   std::optional<std::vector<Diagnostic>> findings_;
   std::vector<uint8_t> external_outputs_, params_, filled_;
   std::vector<ValueId> next_version_;
+  std::optional<std::vector<OpId>> waiting_;  // ops with control inputs
+  std::vector<ValueId> control_values_;       // of waiting_, op by op, from control_begin_ on
+  std::vector<size_t> control_begin_;
   std::vector<OpId> origins_;
   LayoutCache layouts_;
 };

@@ -91,9 +91,11 @@ void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
     if (same_band ? a_.input_is_far(op, k) : !stash && !SameRow(def, op))
       add(ChipKind::kRefIn, roles.role[def], inputs[k], false);
   }
-  for (Symbol control : model_.net().ops[op].control_inputs) {
+  const auto& controls = model_.net().ops[op].control_inputs;
+  for (size_t k = 0; k < controls.size(); ++k) {
     if (!options_.show_references || chips.size() - first >= kMostChips) break;
-    chips.push_back({ChipKind::kControl, role, kNoValue, 0, model_.net().Str(control)});
+    chips.push_back(
+        {ChipKind::kControl, role, model_.control_value(op, k), 0, model_.net().Str(controls[k])});
   }
   for (ValueId v : ssa.outputs(op)) {
     const BlobId blob = ssa.values()[v].blob;

@@ -11,10 +11,11 @@ namespace weft {
 
 namespace {
 
-constexpr int32_t kStripPad = 20;   // from a strip's edge to what is in it
-constexpr int32_t kStripHead = 44;  // room for its heading
-constexpr int32_t kBandGap = 40;    // between strips
-constexpr int32_t kColumnGap = 80;  // between device columns
+constexpr int32_t kStripPad = 20;    // from a strip's edge to what is in it
+constexpr int32_t kStripHead = 44;   // room for its heading
+constexpr int32_t kBandGap = 40;     // between strips
+constexpr int32_t kColumnGap = 80;   // between device columns
+constexpr size_t kMostControls = 6;  // of one op that are drawn
 constexpr uint32_t kEveryBand = (1u << kNumBands) - 1;
 constexpr uint32_t kForwardBand = static_cast<uint32_t>(Role::kForward);
 constexpr uint32_t kCollectiveBand = static_cast<uint32_t>(Role::kCollective);
@@ -395,6 +396,42 @@ void SceneEmitter::AddRowLink(const RowLink& link) {
   writer_.edges.push_back(edge);
 }
 
+// What an op waits for without reading it. Nothing is laid out for these: they run behind the boxes, and the
+// chip of each names its blob.
+void SceneEmitter::LinkControls(OpId op) {
+  const uint32_t to = writer_.op_nodes[op];
+  const size_t count = std::min<size_t>(model_.net().ops[op].control_inputs.size(), kMostControls);
+  for (size_t k = 0; to != kNone && k < count; ++k) {
+    const ValueId value = model_.control_value(op, k);
+    const OpId def = value == kNoValue ? kNoOp : model_.ssa().values()[value].def;
+    if (def == kNoOp) continue;
+    const uint32_t from = writer_.op_nodes[def];
+    if (from != kNone && from != to) AddControlLink(from, to, value);
+  }
+}
+
+void SceneEmitter::AddControlLink(uint32_t from, uint32_t to, ValueId value) {
+  const SceneNode& a = writer_.nodes[from];
+  const SceneNode& b = writer_.nodes[to];
+  const bool down = b.y >= a.y + a.h, up = b.y + b.h <= a.y;
+  if (!down && !up) {
+    AddRowLink({from, to, EdgeKind::kControl, value, 1});
+    return;
+  }
+  constexpr int32_t kBeside = 14, kTurn = 10;  // beside the edges of data, which keep to the middle
+  SceneEdge edge{};
+  edge.x0 = a.x + a.w - kBeside;
+  edge.x1 = b.x + b.w - kBeside;
+  edge.y0 = down ? a.y + a.h : a.y;
+  edge.y1 = down ? b.y : b.y + b.h;
+  edge.mid = down ? std::max(edge.y1 - kTurn, (edge.y0 + edge.y1) / 2)
+                  : std::min(edge.y1 + kTurn, (edge.y0 + edge.y1) / 2);
+  edge.value = value;
+  edge.style = Style(EdgeKind::kControl, a.role(), uint32_t{kEdgeArrow} | (up ? uint32_t{kEdgeUp} : 0));
+  edge.count = 1;
+  writer_.edges.push_back(edge);
+}
+
 // From "down" to "right": x and y change places.
 void SceneEmitter::Transpose() {
   const auto turn = [](auto& box) {
@@ -422,6 +459,8 @@ std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
   }
   for (OpId item : linked_items_) LinkRiders(item);
   for (const RowLink& link : links_) AddRowLink(link);
+  if (options_.show_references)
+    for (OpId op : model_.waiting_ops()) LinkControls(op);
   if (options_.horizontal) Transpose();
   for (SceneChip& chip : writer_.chips) {
     chip.x += writer_.nodes[chip.node].x;

@@ -49,6 +49,8 @@ class SceneEmitter {
   uint32_t ScopeFlags(ScopeId scope);
   void ShowOpsBy(ScopeId scope, uint32_t band, uint32_t node);
   void LinkRiders(OpId item);
+  void LinkControls(OpId op);
+  void AddControlLink(uint32_t from, uint32_t to, ValueId value);
   void AddRowLink(const RowLink& link);
   void Transpose();
   std::array<int32_t, 4> CellRect(const LaidScope& laid, const Place& place, uint32_t child,

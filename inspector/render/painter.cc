@@ -18,7 +18,7 @@ constexpr float kSeen = 0.35f;
 constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
 /// Down to here a box shows its title where the title, set smaller, can still be read.
 constexpr double kSmallTitleScale = 0.2;
-constexpr float kMapMargin = 14, kMapPad = 5;
+constexpr float kMapMargin = 12, kMapPad = 5;
 
 int32_t ClampToInt(double v) { return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0)); }
 
@@ -533,11 +533,12 @@ void Painter::PaintChips(const SceneNode& node) {
   }
 }
 
-// A strip at the right edge for tall graphs, a box in the corner for wide ones. Each way has its own scale,
-// so that a graph of a million rows is still a strip that can be pointed at.
+// In a margin of its own, where it covers nothing: at the right edge for tall graphs, at the bottom for wide
+// ones. Each way has its own scale, so that a graph of a million rows is still a strip that can be pointed
+// at.
 void Painter::PlaceMinimap() {
   const Box2 before = minimap_;
-  minimap_ = {};
+  minimap_ = margin_ = {};
   minimap_changed_ = true;
   if (!view_ || !minimap_shown_) return;
   const SceneRect bounds = view_->bounds();
@@ -545,13 +546,21 @@ void Painter::PlaceMinimap() {
   const float width = static_cast<float>(width_) / ratio_, height = static_cast<float>(height_) / ratio_;
   if (width < 420 || height < 240) return;
   const float aspect = static_cast<float>(bounds.w) / static_cast<float>(bounds.h);
-  float most_w = 76, most_h = height - 2 * kMapMargin;
-  if (aspect > 1.2f) most_w = std::min(320.0f, width * 0.3f), most_h = 120;
+  const bool wide = aspect > 1.2f * width / height;
+  const float most_w = wide ? width - 2 * kMapMargin : std::clamp(width * 0.12f, 48.0f, 76.0f);
+  const float most_h = wide ? std::clamp(height * 0.12f, 48.0f, 84.0f) : height - 2 * kMapMargin;
   float w = most_w, h = w / aspect;
   if (h > most_h) h = most_h, w = h * aspect;
   w = std::clamp(w, 48.0f, most_w);
-  h = std::clamp(h, 56.0f, most_h);
-  minimap_ = {width - w - kMapMargin, aspect > 1.2f ? height - h - kMapMargin : kMapMargin, w, h};
+  h = std::clamp(h, 48.0f, most_h);
+  minimap_ = {width - w - kMapMargin, height - h - kMapMargin, w, h};
+  if (wide) {
+    minimap_.x = (width - w) / 2;
+    margin_ = {0, minimap_.y - kMapMargin, width, h + 2 * kMapMargin};
+  } else {
+    minimap_.y = kMapMargin;
+    margin_ = {minimap_.x - kMapMargin, 0, w + 2 * kMapMargin, height};
+  }
   minimap_changed_ = minimap_.w != before.w || minimap_.h != before.h || minimap_changed_;
 }
 
@@ -610,10 +619,16 @@ void Painter::PaintMinimapFrame() {
   const SceneHeader& header = view_->header();
   const float x = minimap_.x * ratio_, y = minimap_.y * ratio_, w = minimap_.w * ratio_,
               h = minimap_.h * ratio_;
-  quads_.Fill(x, y, w, h, T(ThemeColor::kPaper));
+  const Box2 margin{margin_.x * ratio_, margin_.y * ratio_, margin_.w * ratio_, margin_.h * ratio_};
+  quads_.Fill(margin.x, margin.y, margin.w, margin.h, T(ThemeColor::kPaper));
+  if (margin.x > 0) {
+    quads_.Fill(margin.x, 0, ratio_, margin.h, T(ThemeColor::kRule));
+  } else {
+    quads_.Fill(0, margin.y, margin.w, ratio_, T(ThemeColor::kRule));
+  }
+  quads_.EndLayer();
   quads_.Image(x, y, w, h);
   quads_.EndLayer();
-  quads_.Frame(x, y, w, h, T(ThemeColor::kRule), ratio_);
   const float pad = kMapPad * ratio_;
   const double sx = (w - 2 * pad) / header.w, sy = (h - 2 * pad) / header.h;
   const double view_w = width_ / px_, view_h = height_ / px_;
@@ -634,10 +649,29 @@ void Painter::PaintMinimapFrame() {
 
 Hit Painter::Pick(float x, float y) const {
   if (!view_ || camera_.scale < kOverviewScale) return {};
+  if (margin_.w > 0 && x >= margin_.x && y >= margin_.y) return {};
   const double world_x = camera_.x + (static_cast<double>(x) * ratio_ - half_w_) / px_;
   const double world_y = camera_.y + (static_cast<double>(y) * ratio_ - half_h_) / px_;
   const int32_t slack = camera_.scale < kEdgesGone ? 0 : ClampToInt(std::ceil(4 / camera_.scale));
   return HitTest(*view_, ClampToInt(std::floor(world_x)), ClampToInt(std::floor(world_y)), slack);
+}
+
+std::vector<uint32_t> Painter::OpsIn(const Box2& rect) const {
+  std::vector<uint32_t> ops;
+  if (!view_) return ops;
+  const auto world = [&](float at, float half, double centre) {
+    return centre + (double{at} * ratio_ - half) / px_;
+  };
+  const double x0 = world(rect.x, half_w_, camera_.x), x1 = world(rect.x + rect.w, half_w_, camera_.x);
+  const double y0 = world(rect.y, half_h_, camera_.y), y1 = world(rect.y + rect.h, half_h_, camera_.y);
+  const auto nodes = view_->nodes();
+  for (uint32_t op = 0; op < view_->op_nodes().size(); ++op) {
+    const uint32_t at = view_->op_nodes()[op];
+    if (at >= nodes.size()) continue;
+    const double x = nodes[at].x + nodes[at].w / 2.0, y = nodes[at].y + nodes[at].h / 2.0;
+    if (x >= x0 && x < x1 && y >= y0 && y < y1) ops.push_back(op);
+  }
+  return ops;
 }
 
 void Painter::MinimapToWorld(float x, float y, double& world_x, double& world_y) const {

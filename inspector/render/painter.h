@@ -52,6 +52,8 @@ class Painter {
   bool MinimapChanged() const { return minimap_changed_; }
   /// Where the minimap stands, CSS pixels; no width when there is none.
   Box2 minimap() const { return minimap_; }
+  /// The margin of the view that is the minimap's alone, CSS pixels.
+  Box2 minimap_margin() const { return margin_; }
 
   /// The scene, when there is one.
   const std::optional<SceneView>& scene() const { return view_; }
@@ -59,6 +61,8 @@ class Painter {
   float ratio() const { return ratio_; }
   /// What is at a point of the screen (CSS pixels) in the last frame's camera.
   Hit Pick(float x, float y) const;
+  /// The ops shown by boxes whose middle is in a rectangle of the screen (CSS pixels), rising.
+  std::vector<uint32_t> OpsIn(const Box2& rect) const;
   /// The world point that a point of the minimap stands for.
   void MinimapToWorld(float x, float y, double& world_x, double& world_y) const;
 
@@ -98,7 +102,7 @@ class Painter {
   int width_ = 1, height_ = 1;
   float ratio_ = 1, half_w_ = 0, half_h_ = 0;
   double px_ = 1;  // device pixels per world unit
-  Box2 band_, minimap_;
+  Box2 band_, minimap_, margin_;
   bool minimap_shown_ = true, minimap_changed_ = true;
   std::vector<uint8_t> node_marks_, group_marks_, edge_marks_, chip_marks_;  // bit per Mark
   std::vector<uint32_t> match_nodes_;                                        // for the minimap

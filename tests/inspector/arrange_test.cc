@@ -8,6 +8,7 @@
 
 #include "core/base/str.h"
 #include "core/ops/op_set.h"
+#include "inspector/arrange/origins.h"
 #include "inspector/build/net_model.h"
 #include "tests/inspector/scene_checks.h"
 #include "tests/support/compact_net.h"
@@ -40,6 +41,28 @@ TEST(Roles, GradientOpsFindTheirForwardOp) {
       EXPECT_EQ(StrCat(forward, "Gradient"), type) << name << " op " << i;
       EXPECT_TRUE(paired.insert(roles.anchor[i]).second) << name << " op " << i << " shares a forward op";
     }
+  }
+}
+
+// Planning again tells who made each gradient op; names alone come to the same pairs where they are clear.
+TEST(Roles, PlannedAgainAndByNames) {
+  for (const char* name : {"alexnet_train", "inception_train", "resnet50_train", "resnet50_train_2gpu",
+                           "dlrm_26", "vgga_train"}) {
+    const std::unique_ptr<NetModel> model = ModelOf(name);
+    const Net& net = model->net();
+    const std::vector<OpId> origins = FindOrigins(net, StandardOps());
+    ASSERT_EQ(origins.size(), net.ops.size()) << name;
+    for (OpId i = 0; i < static_cast<OpId>(net.ops.size()); ++i) {
+      const bool gradient = net.ops[i].is_gradient_op.value_or(false) && TypeOf(*model, i) != "Sum";
+      EXPECT_TRUE(!gradient || origins[i] != kNoOp || TypeOf(*model, i) == "ConstantFill")
+          << name << " op " << i << " " << TypeOf(*model, i);
+    }
+    const Roles planned = model->roles();
+    model->SetOrigins(std::vector<OpId>(net.ops.size(), kNoOp));
+    const Roles& named = model->roles();
+    for (OpId i = 0; i < static_cast<OpId>(net.ops.size()); ++i)
+      EXPECT_EQ(planned.anchor[i], named.anchor[i]) << name << " op " << i << " " << TypeOf(*model, i);
+    EXPECT_EQ(planned.is_gradient_of, named.is_gradient_of) << name;
   }
 }
 

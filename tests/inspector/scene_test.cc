@@ -92,6 +92,41 @@ TEST(Scene, SameBytesEverywhere) {
   }
 }
 
+// An op that waits for a blob without reading it: an edge of its own kind from whoever wrote it last before.
+TEST(Scene, ControlInputsAreEdges) {
+  Net net;
+  const auto add = [&](const char* type, const char* input, const char* output) -> Op& {
+    Op& op = net.ops.emplace_back();
+    op.type = net.Intern(type);
+    op.inputs.push_back(net.Intern(input));
+    op.outputs.push_back(net.Intern(output));
+    return op;
+  };
+  add("Relu", "x", "y");
+  add("Tanh", "y", "y");
+  add("Sigmoid", "x", "z").control_inputs = {net.Intern("y"), net.Intern("nobody")};
+  add("Tanh", "z", "y");
+  Session session(StandardOps());
+  const NetId id = session.Add("waits", net);
+  const Ssa ssa(*session.net(id));
+  for (const bool horizontal : {false, true}) {
+    ViewOptions options;
+    options.horizontal = horizontal;
+    const Scene scene = BuildScene(session, id, options);
+    const SceneView view = scene.view();
+    EXPECT_EQ(FaultOfBoxes(view), "");
+    std::vector<ValueId> waited;
+    for (const SceneEdge& edge : view.edges())
+      if (edge.kind() == EdgeKind::kControl) waited.push_back(edge.value);
+    ASSERT_EQ(waited.size(), 1u);
+    EXPECT_EQ(ssa.values()[waited[0]].def, 1);
+    std::vector<uint32_t> chips;
+    for (const SceneChip& chip : view.chips())
+      if (chip.kind() == ChipKind::kControl) chips.push_back(chip.value);
+    EXPECT_EQ(chips, (std::vector<uint32_t>{waited[0], kNone}));
+  }
+}
+
 TEST(Scene, DoesNotDependOnWhatWasShownBefore) {
   for (const char* model : {"resnet50_train", "inception_train"}) {
     Session session(StandardOps());

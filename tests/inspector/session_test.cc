@@ -8,6 +8,7 @@
 
 #include "core/base/str.h"
 #include "core/ops/op_set.h"
+#include "proto/codec.h"
 #include "tests/inspector/scene_checks.h"
 #include "tests/support/compact_net.h"
 #include "tests/support/files.h"
@@ -293,6 +294,32 @@ TEST(Session, ScopesAsATree) {
   EXPECT_FALSE(session.DescribeScope(net, mode, group).has_value());
   EXPECT_FALSE(session.Ungroup(net, mode, children.scopes[0].id).has_value());
   EXPECT_FALSE(session.Group(net, mode, {}, "").has_value());
+}
+
+TEST(Session, WeightsAreReadWhenTheirOpIsLookedAt) {
+  Net init;
+  Op& op = init.ops.emplace_back();
+  op.type = init.Intern("GivenTensorFill");
+  op.outputs.push_back(init.Intern("w"));
+  op.args = ArgList({MakeArg(init.Intern("values"), std::vector<float>(100000, 0.5f))});
+  const std::string bytes = SerializeNet(init);
+  uint64_t read = 0;
+  Session session(StandardOps());
+  const auto job = session.Open("init.pb", FileSource{bytes.size(), [&](uint64_t offset, uint64_t size) {
+                                                        read += size;
+                                                        return bytes.substr(offset, size);
+                                                      }});
+  Finish(*job);
+  const DocumentId document = job->Take().value();
+  const NetId net = session.documents()[document].nets[0];
+  EXPECT_EQ(session.documents()[document].bytes, bytes.size());
+  const uint64_t opened = read;
+  BuildScene(session, net, {});
+  EXPECT_EQ(session.Listing(net, 0, 100).value().back().text.find("0.5"), std::string::npos);
+  EXPECT_EQ(read, opened);
+  EXPECT_EQ(session.DescribeOp(net, 0).value().args[0].value, "[0.5, 0.5, 0.5, 0.5, ... 100000 floats]");
+  EXPECT_GT(read, opened + 400000);
+  EXPECT_EQ(session.OpText(net, 0).value(), OpToText(*init.symbols, init.ops[0]));
 }
 
 TEST(Session, OriginsMustFit) {

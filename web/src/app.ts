@@ -6,6 +6,7 @@
 
 import type { Direction, LayoutMode, NetInfo, ViewOptions } from '../../wasm/weft.d.ts';
 import { Engine, type Task, WeftError } from './engine.ts';
+import type { Incoming } from './files.ts';
 import type { Picked, Renderer } from './render.ts';
 import { type Found, type NetView, type Selection, type State, emptyState, netTitle } from './state.ts';
 import type { View } from './view.ts';
@@ -24,6 +25,7 @@ export interface Timing {
   firstFrame: number; // performance.now() when the first frame of the scene had been drawn
 }
 
+const MAX_COPIED = 1000; // operators that are copied as text at once
 const MAX_MARKED = 5000; // neighbours that are marked around a selection
 
 export class App {
@@ -60,17 +62,18 @@ export class App {
 
   // Opening.
 
-  async open(files: { name: string; bytes: Uint8Array }[]): Promise<void> {
+  async open(files: Incoming[]): Promise<void> {
     const opening = ++this.opening;
     this.timing = { opened: performance.now(), engineOpen: 0, engineScene: 0, firstFrame: 0 };
     this.onProblem(null);
     const failed: { name: string; error: Error }[] = [];
     const opened: number[] = [];
-    const total = files.reduce((sum, file) => sum + file.bytes.length, 0) || 1;
+    const sizeOf = (file: Incoming) => file.bytes?.length ?? file.file?.size ?? 0;
+    const total = files.reduce((sum, file) => sum + sizeOf(file), 0) || 1;
     let before = 0;
     for (const file of files) {
-      const size = file.bytes.length;
-      const task = this.engine.open(file.name, file.bytes, (p) => {
+      const size = sizeOf(file);
+      const task = this.engine.open(file, (p) => {
         this.working(`Reading ${file.name}`, (before + (p.total ? p.done / p.total : 0) * size) / total, () => task.cancel());
       });
       try {
@@ -127,7 +130,7 @@ export class App {
     if (!next) {
       const net = await this.engine.ask('describeNet', id);
       if (!state.nets.some((n) => n.id === id)) await this.refresh();
-      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), camera: null, lines: 0, findings: [] };
+      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), groups: 0, camera: null, lines: 0, findings: [] };
       this.views.set(id, next);
     }
     this.clearFound();
@@ -339,6 +342,68 @@ export class App {
     if (reveal) this.reveal();
     this.announce(`${details.type}, operator ${op}, ${details.numInputs} inputs, ${details.numOutputs} outputs`);
   }
+  /** Several operators, any order. */
+  async selectOps(ops: Int32Array): Promise<void> {
+    const { view } = this.state;
+    if (!view) return;
+    if (ops.length < 2) return ops[0] === undefined ? this.select(null) : this.selectOp(ops[0]);
+    const mine = ++this.selecting;
+    const sorted = Int32Array.from(new Set(ops)).sort();
+    await this.learnTypes(view.net.id, [...sorted.subarray(0, MAX_MARKED)]);
+    if (mine !== this.selecting) return;
+    this.select({ what: 'ops', ops: sorted });
+    this.announce(`${sorted.length} operators selected`);
+  }
+  /** Adds what was picked to the selection, or takes it out again. */
+  async extend(picked: Picked | null): Promise<void> {
+    const { view } = this.state;
+    if (!view || !picked || picked.what === 'value') return;
+    const ops = new Set(this.selectedOps());
+    const more = 'op' in picked ? [picked.op] : this.opsShownBy(picked.scope);
+    const known = more.every((op) => ops.has(op));
+    for (const op of more) known ? ops.delete(op) : ops.add(op);
+    await this.selectOps(Int32Array.from(ops));
+  }
+  private opsShownBy(scope: number): number[] {
+    const rect = this.render.scopeRect(scope);
+    if (!rect) return [];
+    const from = this.view.toScreen(rect.x, rect.y), to = this.view.toScreen(rect.x + rect.w, rect.y + rect.h);
+    return [...this.render.opsIn(from.x, from.y, to.x, to.y)];
+  }
+  /** The operators that the selection names itself. */
+  selectedOps(): Int32Array {
+    const { selection } = this.state;
+    return selection?.what === 'ops' ? selection.ops : selection?.what === 'op' ? Int32Array.of(selection.op) : new Int32Array();
+  }
+  /** The selected operators become one box, collapsed and selected. */
+  async group(): Promise<void> {
+    const { view } = this.state;
+    const ops = this.selectedOps();
+    if (!view || ops.length === 0) return;
+    const anchor = this.anchorOf({ op: ops[0] ?? 0 });
+    const expanded = new Set(view.options.expandAll ? await this.scopesBelow(view, 0) : view.expanded);
+    const scope = await this.engine.ask('group', view.net.id, view.mode, ops, `${this.typeOf(ops[0] ?? -1)} and ${ops.length - 1} more`);
+    ++view.groups;
+    await this.setExpanded(view, expanded, anchor);
+    await this.selectScope(scope);
+  }
+  async ungroup(): Promise<void> {
+    const { view, selection } = this.state;
+    if (!view || selection?.what !== 'scope') return;
+    const anchor = this.anchorOf({ scope: selection.scope });
+    await this.engine.ask('ungroup', view.net.id, view.mode, selection.scope);
+    this.select(null);
+    const expanded = new Set(view.expanded);
+    expanded.delete(selection.scope);
+    ++view.groups;
+    await this.setExpanded(view, expanded, anchor);
+  }
+  /** The selected operators as protobuf text. */
+  async textOf(): Promise<string> {
+    const net = this.state.view?.net.id ?? -1;
+    const texts = await Promise.all([...this.selectedOps().subarray(0, MAX_COPIED)].map((op) => this.engine.ask('opText', net, op)));
+    return texts.length === 1 ? texts[0] ?? '' : texts.map((text) => `op {\n${text.replace(/^(?=.)/gm, '  ')}}\n`).join('');
+  }
   async selectScope(scope: number): Promise<void> {
     const { view } = this.state;
     if (!view) return;
@@ -393,6 +458,7 @@ export class App {
   selectedOp(): number {
     const { selection } = this.state;
     if (selection?.what === 'op') return selection.op;
+    if (selection?.what === 'ops') return selection.ops[0] ?? -1;
     if (selection?.what === 'blob') {
       const version = selection.details?.versions.find((v) => v.value === selection.value);
       return version ? (version.writer >= 0 ? version.writer : version.readers[0] ?? -1) : -1;
@@ -429,6 +495,9 @@ export class App {
       render.mark('related', {});
     } else if (selection.what === 'scope') {
       render.mark('selected', { scopes: [selection.scope] });
+      render.mark('related', {});
+    } else if (selection.what === 'ops') {
+      render.mark('selected', { ops: selection.ops });
       render.mark('related', {});
     } else if (selection.what === 'op') {
       const { details } = selection;

@@ -31,6 +31,7 @@ export class Details {
       ...(!view ? []
         : selection?.what === 'op' && selection.details ? this.op(selection.details)
         : selection?.what === 'blob' && selection.details ? this.blob(selection.details, selection.value)
+        : selection?.what === 'ops' ? this.ops(selection.ops)
         : selection?.what === 'scope' && selection.info ? this.scope(selection.info)
         : this.net()),
     );
@@ -125,6 +126,24 @@ export class Details {
     ].filter((n): n is HTMLElement => n !== null);
   }
 
+  // Several operators.
+
+  private ops(ops: Int32Array): Node[] {
+    const { app } = this;
+    const types = new Map<string, number>();
+    for (const op of ops) types.set(app.typeOf(op), (types.get(app.typeOf(op)) ?? 0) + 1);
+    const sorted = [...types].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    return [
+      h('div.kind', h('span', 'Selection'), h('span.fainter', `operators ${ops[0]} to ${ops.at(-1)}`)),
+      h('h2', count(ops.length, 'operator')),
+      section('Do',
+        h('div', h('button.ref.op', { onclick: () => void app.group() }, 'Collapse into one box'), ' ', h('kbd', 'Ctrl+G')),
+        h('div', h('span.faint', 'Copy names, or protobuf text '), h('kbd', 'Ctrl+C'), ' ', h('kbd', 'Ctrl+Shift+C'))),
+      section('Types', h('table', ...sorted.slice(0, 40).map(([type, n]) => h('tr', h('td', type), h('td.note', digits(n)))))),
+      section('Operators', h('div.ends', ...this.opList(ops)), ops.length),
+    ];
+  }
+
   private ports(ports: Port[], total: number, written: boolean): HTMLElement {
     if (ports.length === 0) return h('p.fainter', 'nothing');
     const shown = this.all ? ports : ports.slice(0, 60);
@@ -180,13 +199,14 @@ export class Details {
     const { app } = this;
     const open = app.isExpanded(scope.id);
     return [
-      h('div.kind', h('span', scope.synthetic ? 'Stretch of operators' : 'Scope'), h('span.fainter', scope.repeats > 1 ? `one of ${scope.repeats} alike` : '')),
+      h('div.kind', h('span', scope.synthetic ? 'Stretch of operators' : scope.user ? 'Your selection' : 'Scope'), h('span.fainter', scope.repeats > 1 ? `one of ${scope.repeats} alike` : '')),
       h('h2', scope.label || 'the whole net'),
       scope.path !== scope.label ? h('p.sub.mono', scope.path) : null,
       h('div.facts', fact(digits(scope.numOps), 'operators in all'), fact(digits(scope.numScopes), 'scopes in it'), fact(digits(scope.numDirect), 'operators of its own')),
       section('Do',
         h('button.ref.op', { onclick: () => void app.toggleScope(scope.id) }, open ? 'Collapse it' : 'Expand it'),
-        open || scope.numScopes === 0 ? null : h('div', h('button.ref.op', { onclick: () => void app.toggleScope(scope.id, true) }, 'Expand all of it'))),
+        open || scope.numScopes === 0 ? null : h('div', h('button.ref.op', { onclick: () => void app.toggleScope(scope.id, true) }, 'Expand all of it')),
+        scope.user ? h('div', h('button.ref.op', { onclick: () => void app.ungroup() }, 'Dissolve it')) : null),
     ].filter((n): n is HTMLElement => n !== null);
   }
 }

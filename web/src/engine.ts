@@ -5,6 +5,7 @@
 // thrown as WeftError.
 
 import type { SearchResult, StepResult, WeftFailure } from '../../wasm/weft.d.ts';
+import type { Incoming } from './files.ts';
 import type { FromWorker, Questions, ToWorker, ValueOf, Work } from './protocol.ts';
 
 export class WeftError extends Error {
@@ -57,8 +58,9 @@ export class Engine {
     return (await this.wait((id) => this.send({ type: 'ask', id, name, args })).result) as ValueOf<ReturnType<Questions[K]>>;
   }
 
-  open(name: string, bytes: Uint8Array, progress?: (p: StepResult) => void): Task<number> {
-    return this.work({ kind: 'open', name, bytes }, [bytes.buffer as ArrayBuffer], progress);
+  /** Bytes that are given go to the engine and are gone here. */
+  open(file: Incoming, progress?: (p: StepResult) => void): Task<number> {
+    return this.work({ kind: 'open', ...file }, file.bytes ? [file.bytes.buffer as ArrayBuffer] : [], progress);
   }
   scene(net: number, options: (Work & { kind: 'scene' })['options'], progress?: (p: StepResult) => void): Task<Uint32Array> {
     return this.work({ kind: 'scene', net, options }, [], progress);

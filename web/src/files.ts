@@ -3,9 +3,11 @@
 //
 // How bytes come in: the dialog, a drop of files or folders, and, on a hosted page, the address after #url=.
 
+/** Bytes that are at hand, or a file that the engine reads as it needs it. */
 export interface Incoming {
   name: string;
-  bytes: Uint8Array;
+  bytes?: Uint8Array;
+  file?: File;
 }
 
 export function chooseFiles(then: (files: File[]) => void): void {
@@ -14,10 +16,6 @@ export function chooseFiles(then: (files: File[]) => void): void {
   input.multiple = true;
   input.addEventListener('change', () => then([...(input.files ?? [])]));
   input.click();
-}
-
-export async function readFiles(files: File[]): Promise<Incoming[]> {
-  return Promise.all(files.map(async (file) => ({ name: file.name, bytes: new Uint8Array(await file.arrayBuffer()) })));
 }
 
 /** Lets files be dropped anywhere on the page. */

@@ -78,6 +78,7 @@ export class Listing {
   private rows(first: number, count: number): (HTMLElement | null)[] {
     const { selection } = this.app.state;
     const selected = selection?.what === 'op' ? selection.op : -1;
+    const several = selection?.what === 'ops' ? new Set(selection.ops) : null;
     const lit = selection?.what === 'blob' ? selection.value : -1;
     const near = new Set<number>();
     if (selection?.what === 'op' && selection.details) {
@@ -95,7 +96,7 @@ export class Listing {
         if (line) row.append(h('span', pieces(line, lit)));
         return row;
       }
-      if (op === selected) row.classList.add('selected');
+      if (op === selected || several?.has(op)) row.classList.add('selected');
       if (near.has(op)) row.classList.add('near');
       if (this.matches.has(op)) row.classList.add('match');
       if (line) row.append(h('span', pieces(line, lit)));

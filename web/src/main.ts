@@ -13,7 +13,7 @@ import { openHelp, openPalette } from './dialogs.ts';
 import { bytes as sizeOf, count, digits, h, icon } from './dom.ts';
 import { Engine, WeftError } from './engine.ts';
 import type { Example } from './examples.ts';
-import { acceptDrops, chooseFiles, fetchFile, readFiles, urlInFragment } from './files.ts';
+import { acceptDrops, chooseFiles, fetchFile, urlInFragment } from './files.ts';
 import { Listing } from './listing.ts';
 import { Outline } from './outline.ts';
 import { filesPanel, findingsPanel, foundPanel } from './panels.ts';
@@ -57,7 +57,8 @@ function build(engine: Engine, render: Renderer): void {
   const tip = h('div.tip.hidden');
   let tipFor = '';
   const view = new View(canvas, render, {
-    select: (picked) => void app.pick(picked),
+    select: (picked, { extend }) => void (extend ? app.extend(picked) : app.pick(picked)),
+    chosen: (x0, y0, x1, y1) => void app.selectOps(render.opsIn(x0, y0, x1, y1)),
     enter: (picked, { all }) => void app.double(picked, all),
     hover: (picked, x, y) => {
       const key = picked ? JSON.stringify(picked) : '';
@@ -98,7 +99,7 @@ function build(engine: Engine, render: Renderer): void {
   app.onProblem = (what) => problem(what);
 
   // Opening.
-  const open = (files: File[]) => void readFiles(files).then((read) => app.open(read)).catch((error) => problem({ title: 'The files could not be read', text: String(error) }));
+  const open = (files: File[]) => void app.open(files.map((file) => ({ name: file.name, file })));
   const openDialog = () => chooseFiles(open);
   const openExample = (example: Example) => void app.open(example.files.map(({ name, text }) => ({ name, bytes: new TextEncoder().encode(text) })));
   acceptDrops(open);
@@ -240,6 +241,7 @@ function build(engine: Engine, render: Renderer): void {
       h('span', counts.nodes < net.net.numOps ? `${digits(counts.nodes)} boxes` : ''),
       h('span.mono', selection?.what === 'op' ? `${selection.details?.type ?? ''} ${selection.op}  ${selection.details?.outputs.map((p) => p.label).join(', ') ?? ''}`
         : selection?.what === 'blob' ? `${selection.details?.name}@${selection.details?.versions.find((v) => v.value === selection.value)?.version ?? 0}`
+        : selection?.what === 'ops' ? `${digits(selection.ops.length)} selected`
         : selection?.what === 'scope' ? selection.info?.path ?? '' : ''),
       h('span.spacer'),
       ...(net.mode === 2 ? [legend] : []),
@@ -331,6 +333,8 @@ function build(engine: Engine, render: Renderer): void {
     } },
     { id: 'expandAll', group: 'View', name: 'Expand everything', keys: ['Shift+X'], when: has, run: () => void app.expandAll() },
     { id: 'collapseAll', group: 'View', name: 'Collapse everything', keys: ['Alt+X'], when: has, run: () => void app.collapseAll() },
+    { id: 'group', group: 'View', name: 'Collapse the selected operators into one box', keys: ['Ctrl+G'], when: selected, run: () => void app.group() },
+    { id: 'ungroup', group: 'View', name: 'Dissolve the box made of a selection', keys: ['Ctrl+Shift+G'], when: () => state.selection?.what === 'scope' && !!state.selection.info?.user, run: () => void app.ungroup() },
     { id: 'find', group: 'Find', name: 'Find', keys: ['Ctrl+F', '/'], when: has, run: () => { find.focus(); find.select(); } },
     { id: 'findNext', group: 'Find', name: 'Next match', keys: ['N', 'F3'], when: () => !!state.found, run: () => void app.findNext(1) },
     { id: 'findPrevious', group: 'Find', name: 'Previous match', keys: ['Shift+N', 'Shift+F3'], when: () => !!state.found, run: () => void app.findNext(-1) },
@@ -349,6 +353,7 @@ function build(engine: Engine, render: Renderer): void {
     } },
     { id: 'copy', group: 'Edit', name: 'Copy the selected name', keys: ['Ctrl+C'], when: () => selected() && !getSelection()?.toString(), run: () => copy(nameOf(app)) },
     { id: 'copyVersion', group: 'Edit', name: 'Copy blob@version', keys: ['Alt+C'], when: selected, run: () => copy(nameOf(app, true)) },
+    { id: 'copyText', group: 'Edit', name: 'Copy the operator as protobuf text', keys: ['Ctrl+Shift+C'], when: () => app.selectedOps().length > 0, run: () => void app.textOf().then(copy) },
     { id: 'clear', group: 'Edit', name: 'Clear the selection', keys: ['Escape'], run: () => { problem(null); if (state.working) app.cancel(); else if (state.selection) app.select(null); else if (state.found) app.clearFound(); } },
     { id: 'text', group: 'Panels', name: 'Show the text', keys: ['T'], when: has, run: () => { leftWanted = true; layout(); showTab('text'); } },
     { id: 'outline', group: 'Panels', name: 'Show the outline', keys: ['O'], when: has, run: () => { leftWanted = true; layout(); showTab('outline'); panes.outline!.element.querySelector<HTMLElement>('[tabindex="0"]')?.focus(); } },
@@ -394,6 +399,7 @@ function nameOf(app: App, version = false): string {
     const at = selection.details?.versions.find((v) => v.value === selection.value)?.version ?? 0;
     return (selection.details?.name ?? '') + (version ? `@${at}` : '');
   }
+  if (selection?.what === 'ops') return [...selection.ops].map((op) => app.nameOf(op) || app.typeOf(op)).join('\n');
   return selection?.what === 'scope' ? selection.info?.path ?? '' : '';
 }
 

@@ -25,7 +25,7 @@ export class Outline {
 
   private async reset(): Promise<void> {
     const { view } = this.app.state;
-    const key = view ? `${view.net.id}/${view.mode}` : '';
+    const key = view ? `${view.net.id}/${view.mode}/${view.groups}` : '';
     if (key === this.key) return;
     this.key = key;
     this.element.replaceChildren();

@@ -4,17 +4,18 @@
 // The messages between the page and the engine's worker.
 
 import type { Session, WeftFailure, StepResult, SearchResult, NetId, ViewOptions } from '../../wasm/weft.d.ts';
+import type { Incoming } from './files.ts';
 
 type Answers = Pick<Session, {
   [K in keyof Session]: Session[K] extends (...args: never[]) => { ok: true; value: unknown } | { ok: false; error: WeftFailure } ? K : never;
 }[keyof Session]>;
 /** The questions that a session answers at once. */
-export type Questions = Omit<Answers, 'startOpen' | 'startScene' | 'startSearch' | 'step' | 'peek' | 'take'>;
+export type Questions = Omit<Answers, 'startOpen' | 'startOpenFile' | 'startScene' | 'startSearch' | 'step' | 'peek' | 'take'>;
 export type ValueOf<T> = T extends { ok: true; value: infer V } ? V : never;
 
 /** Long work, by what starts it. */
 export type Work =
-  | { kind: 'open'; name: string; bytes: Uint8Array }
+  | ({ kind: 'open' } & Incoming)
   | { kind: 'scene'; net: NetId; options: ViewOptions }
   | { kind: 'search'; net: NetId; query: string };
 

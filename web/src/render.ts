@@ -99,15 +99,21 @@ export class Renderer {
     if (hit === 4 && value !== NONE) return { what: 'value', value, count: id, op: -1 };
     return null;
   }
+  /** The operators shown in a rectangle of the view, by the middle of their boxes. */
+  opsIn(x0: number, y0: number, x1: number, y1: number): Int32Array {
+    const at = this.module._weftOpsIn(Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0)) >> 2;
+    return Int32Array.from(this.module.HEAPU32.subarray(at + 1, at + 1 + (this.module.HEAPU32[at] ?? 0)));
+  }
   bounds(): Rectangle {
     return this.rect(0, 0);
   }
   focus(): Rectangle {
     return this.rect(1, 0);
   }
-  minimapWidth(): number {
-    const { w, h } = this.rect(2, 0);
-    return h > w ? w + 14 : 0;
+  /** The margin that the minimap takes from the view: at the right, or at the bottom. */
+  margin(): { right: number; bottom: number } {
+    const { x, w, h } = this.rect(5, 0);
+    return x > 0 ? { right: w, bottom: 0 } : { right: 0, bottom: h };
   }
   /** The box that shows an op: its own, or the one of a collapsed scope. Null when nothing shows it. */
   opRect(op: number): (Rectangle & { own: boolean }) | null {

@@ -10,6 +10,7 @@ import type {
 
 export type Selection =
   | { what: 'op'; op: number; details: OpDetails | null }
+  | { what: 'ops'; ops: Int32Array } // several, rising
   | { what: 'scope'; scope: number; info: ScopeInfo | null }
   | { what: 'blob'; blob: number; value: number; details: BlobDetails | null };
 
@@ -20,6 +21,8 @@ export interface NetView {
   /** The layout that shows: 1 flow, 2 mirror. */
   mode: LayoutMode;
   expanded: Set<number>;
+  /** Changes when scopes are made or dissolved by hand. */
+  groups: number;
   camera: { x: number; y: number; scale: number } | null;
   lines: number;
   findings: Finding[];

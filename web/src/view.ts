@@ -16,6 +16,8 @@ export interface ViewEvents {
   select(picked: Picked | null, event: { extend: boolean }): void;
   enter(picked: Picked, event: { all: boolean }): void;
   hover(picked: Picked | null, x: number, y: number): void;
+  /** A rectangle of the view was dragged with Shift. */
+  chosen(x0: number, y0: number, x1: number, y1: number): void;
   moved(): void;
 }
 
@@ -36,7 +38,7 @@ export class View {
   private ratio = 0;
   private flight: { from: Camera; to: Camera; start: number; ms: number } | null = null;
   private readonly pointers = new Map<number, { x: number; y: number }>();
-  private drag: { x: number; y: number; moved: boolean; mode: 'pan' | 'zoom' | 'map' } | null = null;
+  private drag: { x: number; y: number; moved: boolean; mode: 'pan' | 'zoom' | 'map' | 'choose' } | null = null;
   private afterFrame: (() => void)[] = [];
 
   constructor(canvas: HTMLCanvasElement, render: Renderer, events: ViewEvents) {
@@ -82,25 +84,31 @@ export class View {
     this.invalidate();
   }
 
+  /** Width and height of what the graph has to itself. */
+  private room(): { width: number; height: number; right: number; bottom: number } {
+    const { right, bottom } = this.render.margin();
+    return { width: this.width - right, height: this.height - bottom, right, bottom };
+  }
   /** The scale at which everything can be seen at once. */
   fitScale(rect: Rectangle): number {
-    const margin = 48;
-    const w = Math.max(this.width - 2 * margin - this.render.minimapWidth(), 50), h = Math.max(this.height - 2 * margin, 50);
-    return Math.min(w / Math.max(rect.w, 1), h / Math.max(rect.h, 1), 1.25);
+    const margin = 24;
+    const { width, height } = this.room();
+    return Math.min(Math.max(width - 2 * margin, 50) / Math.max(rect.w, 1), Math.max(height - 2 * margin, 50) / Math.max(rect.h, 1), 1.25);
   }
   fit(rect: Rectangle = this.render.bounds(), animate = true): void {
     this.resize();
     const scale = this.fitScale(rect);
-    const shift = this.render.minimapWidth() / 2 / scale;
-    this.fly({ x: rect.x + rect.w / 2 + shift, y: rect.y + rect.h / 2, scale }, animate);
+    const { right, bottom } = this.room();
+    this.fly({ x: rect.x + rect.w / 2 + right / 2 / scale, y: rect.y + rect.h / 2 + bottom / 2 / scale, scale }, animate);
   }
   /** Shows all when all can be read, else the place to begin at, at a size that can be read. */
   open(): void {
     this.resize();
     const all = this.render.bounds();
     if (this.fitScale(all) >= 0.55) return this.fit(all, false);
-    const map = this.render.minimapWidth(), margin = 24;
-    const room = this.width - map - 2 * margin;
+    const margin = 24;
+    const { width, height } = this.room();
+    const room = width - 2 * margin;
     const focus = this.render.focus();
     const scale = Math.min(Math.max(room / Math.max(all.w, 1), Math.min(this.fitScale(focus), 1), 0.72), 1);
     // As much of the whole width as fits, else where to begin, else the first operator.
@@ -108,23 +116,22 @@ export class View {
     const centre = all.w * scale <= room ? all : focus.w * scale <= room ? focus : first ?? focus;
     const left = centre.x + centre.w / 2 - room / 2 / scale;
     const x = Math.min(Math.max(left, all.x), all.w * scale <= room ? left : all.x + all.w - room / scale);
-    const top = first && (first.y - focus.y) * scale > this.height - 100 ? first.y - 100 : focus.y;
+    const top = first && (first.y - focus.y) * scale > height - 100 ? first.y - 100 : focus.y;
     this.fly({ x: (centre === all ? left : x) + (this.width / 2 - margin) / scale, y: top + (this.height / 2 - margin) / scale, scale }, false);
   }
   /** Moves as little as it can so that `rect` is seen, at a readable size. */
   reveal(rect: Rectangle, zoom = true): void {
     const target = { ...(this.flight?.to ?? this.camera) };
     if (zoom && target.scale < 0.6) target.scale = 0.9;
-    if (rect.w * target.scale > this.width * 0.9 || rect.h * target.scale > this.height * 0.9) return this.fit(rect);
-    const mx = Math.min(90, this.width / 5), my = Math.min(90, this.height / 5);
-    const half_w = this.width / 2 / target.scale, half_h = this.height / 2 / target.scale;
-    const map = this.render.minimapWidth() / target.scale;
-    const left = target.x - half_w + mx / target.scale, right = target.x + half_w - mx / target.scale - map;
-    const top = target.y - half_h + my / target.scale, bottom = target.y + half_h - my / target.scale;
-    if (rect.x < left) target.x -= left - rect.x;
-    else if (rect.x + rect.w > right) target.x += rect.x + rect.w - right;
-    if (rect.y < top) target.y -= top - rect.y;
-    else if (rect.y + rect.h > bottom) target.y += rect.y + rect.h - bottom;
+    const { width, height, right, bottom } = this.room();
+    if (rect.w * target.scale > width * 0.9 || rect.h * target.scale > height * 0.9) return this.fit(rect);
+    const mx = Math.min(90, width / 5), my = Math.min(90, height / 5);
+    const x0 = target.x - (this.width / 2 - mx) / target.scale, x1 = target.x + (this.width / 2 - mx - right) / target.scale;
+    const y0 = target.y - (this.height / 2 - my) / target.scale, y1 = target.y + (this.height / 2 - my - bottom) / target.scale;
+    if (rect.x < x0) target.x -= x0 - rect.x;
+    else if (rect.x + rect.w > x1) target.x += rect.x + rect.w - x1;
+    if (rect.y < y0) target.y -= y0 - rect.y;
+    else if (rect.y + rect.h > y1) target.y += rect.y + rect.h - y1;
     this.fly(target);
   }
   pan(dx: number, dy: number): void {
@@ -212,7 +219,7 @@ export class View {
     this.pointers.set(e.pointerId, { x: e.offsetX, y: e.offsetY });
     if (e.button > 1) return;
     const map = this.render.minimapAt(e.offsetX, e.offsetY);
-    this.drag = { x: e.offsetX, y: e.offsetY, moved: false, mode: map ? 'map' : e.ctrlKey || e.metaKey ? 'zoom' : 'pan' };
+    this.drag = { x: e.offsetX, y: e.offsetY, moved: false, mode: map ? 'map' : e.ctrlKey || e.metaKey ? 'zoom' : e.shiftKey ? 'choose' : 'pan' };
     this.flight = null;
     if (map) this.set({ ...this.camera, x: map.x, y: map.y });
   }
@@ -261,6 +268,10 @@ export class View {
     if (!drag.moved) {
       this.events.select(this.render.pick(e.offsetX, e.offsetY), { extend: e.shiftKey });
       return;
+    }
+    if (drag.mode === 'choose') {
+      this.events.chosen(drag.x, drag.y, e.offsetX, e.offsetY);
+      return this.invalidate();
     }
     if (drag.mode === 'zoom') {
       const { camera } = this;

@@ -8,8 +8,13 @@ import createWeft from '@wasm/weft.js';
 import type { Answer, JobId, SearchResult, Session, StepResult } from '../../wasm/weft.d.ts';
 import type { FromWorker, ToWorker, Work } from './protocol.ts';
 
+declare class FileReaderSync { // of workers only, so not among the page's types
+  readAsArrayBuffer(blob: Blob): ArrayBuffer;
+}
+
 const SLICE_MS = 12; // how long work goes on before messages are looked at
 const PROGRESS_MS = 80;
+const WHOLE_BYTES = 4 << 20; // files up to this size are read at once; the weights of others stay in them
 
 interface Running {
   id: number;
@@ -64,10 +69,30 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   }
 };
 
+function open(session: Session, name: string, bytes?: Uint8Array, file?: File): Answer<JobId> {
+  if (!file) return session.startOpen(name, bytes ?? new Uint8Array());
+  const reader = new FileReaderSync();
+  const read = (from: number, size: number) => new Uint8Array(reader.readAsArrayBuffer(file.slice(from, from + size)));
+  if (file.size > WHOLE_BYTES) {
+    return session.startOpenFile(name, file.size, (from, size) => {
+      try {
+        return read(from, size);
+      } catch {
+        return new Uint8Array(); // the file is gone, or has changed
+      }
+    });
+  }
+  try {
+    return session.startOpen(name, read(0, file.size));
+  } catch (error) {
+    return { ok: false, error: { code: 'io', message: `the browser could not read it: ${error instanceof Error ? error.message : error}`, op: -1, blob: '' } };
+  }
+}
+
 function begin(session: Session, id: number, work: Work): void {
   const started = performance.now();
   const answer =
-    work.kind === 'open' ? session.startOpen(work.name, work.bytes)
+    work.kind === 'open' ? open(session, work.name, work.bytes, work.file)
     : work.kind === 'scene' ? session.startScene(work.net, work.options)
     : session.startSearch(work.net, work.query);
   if (!answer.ok) {

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "inspector/arrange/origins.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/base/hash.h"
+#include "core/base/str.h"
+#include "core/grad/gradient.h"
+
+namespace weft {
+
+namespace {
+
+bool IsSumTag(const Op& op) {
+  return op.device && std::find(op.device->extra_info.begin(), op.device->extra_info.end(),
+                                "is_auto_gen_sum_ops:1") != op.device->extra_info.end();
+}
+
+// ConstantFill(loss) -> loss<suffix>: where a backward pass begins.
+bool IsSeed(const Net& net, const Op& op, std::string_view suffix) {
+  return net.Str(op.type) == "ConstantFill" && op.inputs.size() == 1 && op.outputs.size() == 1 &&
+         net.Str(op.outputs[0]) == StrCat(net.Str(op.inputs[0]), suffix);
+}
+
+uint64_t KeyOf(const Op& op) {
+  uint64_t key = HashMix(op.outputs.size(), op.type.id);
+  for (Symbol output : op.outputs) key = HashMix(key, output.id);
+  return key;
+}
+
+bool SameNames(const Op& a, const Op& b) {
+  return a.type == b.type &&
+         std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end());
+}
+
+}  // namespace
+
+std::vector<OpId> FindOrigins(const Net& net, const OpSet& ops) {
+  const auto begins = [&](const Op& op) {
+    return op.is_gradient_op.value_or(false) || net.Str(op.type).ends_with("Gradient") || IsSumTag(op) ||
+           IsSeed(net, op, "_autogen_grad");
+  };
+  const auto begin = std::find_if(net.ops.begin(), net.ops.end(), begins);
+  if (begin == net.ops.begin() || begin == net.ops.end()) return {};
+  Net forward(net.symbols);
+  forward.ops.assign(net.ops.begin(), begin);
+  forward.device = net.device;
+  forward.external_inputs = net.external_inputs;
+  GradientOptions options;
+  // A data-parallel model fills its start gradients itself; others leave that to the planner.
+  for (const Op& op : forward.ops)
+    if (IsSeed(net, op, "_grad")) options.losses.push_back({op.inputs[0], Gradient::Dense(op.outputs[0])});
+  for (auto op = begin; op != net.ops.end(); ++op) {
+    if (!IsSeed(net, *op, "_autogen_grad")) continue;
+    options.losses.push_back({op->inputs[0], {}});
+    options.scope_device = op->device;
+  }
+  if (options.losses.empty()) return {};
+  options.faults = kAllFaults;  // most nets that bring their gradients were made by Caffe2
+  Result<Backward> plan = PlanGradients(forward, ops, options);
+  if (!plan) {
+    options.faults = kNoFaults;
+    plan = PlanGradients(forward, ops, options);
+    if (!plan) return {};
+  }
+
+  // Ops of one name come back in the order in which they were planned.
+  std::unordered_map<uint64_t, std::vector<uint32_t>> planned;  // key -> ops of the plan; only looked up
+  for (uint32_t k = static_cast<uint32_t>(plan->ops.size()); k-- > 0;)
+    if (plan->origin[k].kind == Origin::kRule) planned[KeyOf(plan->ops[k])].push_back(k);
+  std::vector<OpId> origins(net.ops.size(), kNoOp);
+  for (size_t i = static_cast<size_t>(begin - net.ops.begin()); i < net.ops.size(); ++i) {
+    const auto found = planned.find(KeyOf(net.ops[i]));
+    if (found == planned.end() || found->second.empty()) continue;
+    const uint32_t k = found->second.back();
+    if (!SameNames(plan->ops[k], net.ops[i])) continue;
+    origins[i] = plan->origin[k].forward;
+    found->second.pop_back();
+  }
+  return origins;
+}
+
+}  // namespace weft
