@@ -15,7 +15,8 @@ namespace weft {
 
 namespace {
 
-constexpr uint64_t kWindow = 1 << 20;        // bytes that are read at once
+constexpr uint64_t kWindow = 1 << 20;        // bytes that are read at once, to begin with
+constexpr uint64_t kMostAtOnce = 16 << 20;   // and at most
 constexpr uint64_t kLargePayload = 1 << 16;  // a larger argument stays in the file
 constexpr uint64_t kArgHead = 1 << 10;       // where an argument's name and the tag of its payload are sought
 constexpr uint64_t kFieldHead = 20;          // a tag and a length
@@ -56,8 +57,12 @@ FileOpener::FileOpener(std::shared_ptr<const FileSource> file, OpenOptions optio
 // Valid until the next call. Shorter than asked for at the file's end only.
 std::string_view FileOpener::Peek(uint64_t offset, uint64_t size) {
   size = std::min(size, file_->size - std::min(offset, file_->size));
-  if (offset < window_at_ || offset + size > window_at_ + window_.size()) {
-    window_ = file_->read(offset, std::max(size, std::min(kWindow, file_->size - offset)));
+  const uint64_t window_end = window_at_ + window_.size();
+  if (offset < window_at_ || offset + size > window_end) {
+    // The longer nothing was left out, the more is read at once.
+    const bool goes_on = offset <= window_end && offset + size > window_end && !window_.empty();
+    at_once_ = goes_on ? std::min(2 * at_once_, kMostAtOnce) : kWindow;
+    window_ = file_->read(offset, std::max(size, std::min(at_once_, file_->size - offset)));
     window_at_ = offset;
   }
   return std::string_view(window_).substr(offset - window_at_, size);

@@ -49,7 +49,7 @@ class FileOpener final : public Job {
   std::shared_ptr<const FileSource> file_;
   OpenOptions options_;
   std::string window_;  // of the file, from window_at_ on
-  uint64_t window_at_ = 0;
+  uint64_t window_at_ = 0, at_once_ = 0;
   uint64_t at_ = 0;
   uint32_t ops_ = 0;
   std::string outline_;

@@ -262,11 +262,12 @@ class Updates {
     const Symbol dims = init_.Add(
         {.type = "Shape", .inputs = {param_->blob}, .outputs = Names{init_.Suffixed(param_->blob, "_shape")}},
         scope_)[0];
-    const Symbol rows = init_.Add({.type = "Slice",
-                                   .inputs = {dims},
-                                   .outputs = Names{init_.Suffixed(dims, "_numrows")},
-                                   .args = {{"starts", {0}}, {"ends", {1}}}},
-                                  scope_)[0];
+    const Symbol rows =
+        init_.Add({.type = "Slice",
+                   .inputs = {dims},
+                   .outputs = Names{init_.Suffixed(dims, "_numrows")},
+                   .args = {{"starts", std::vector<int64_t>{0}}, {"ends", std::vector<int64_t>{1}}}},
+                  scope_)[0];
     return init_.Add({.type = "ConstantFill",
                       .inputs = {rows},
                       .outputs = Names{name},

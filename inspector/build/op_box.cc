@@ -64,6 +64,14 @@ void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
   const auto name_of = [&](ValueId v) { return model_.net().Str(ssa.blobs()[ssa.values()[v].blob]); };
   const size_t first = chips.size();
   uint32_t left_out = 0;
+  // A long name that only goes on from the one that the box bears says how it goes on.
+  const std::string_view own = ShortName(NameOf(op), scope);
+  const auto fit = [&](std::string_view text) {
+    const bool goes_on = text.size() > own.size() + 1 && text.starts_with(own) && text[own.size()] == '_';
+    if (goes_on && TextWidth(text.substr(0, 40), kChipSize) + 2 * kChipPad > kMaxChipWidth)
+      text.remove_prefix(own.size());
+    return text;
+  };
   const auto add = [&](ChipKind kind, Role writer, ValueId v, bool shorten) {
     for (size_t i = first; i < chips.size(); ++i)
       if (chips[i].value == v && chips[i].kind == kind) return;
@@ -72,7 +80,7 @@ void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
       return;
     }
     const std::string_view name = name_of(v);
-    chips.push_back({kind, writer, v, 0, shorten ? ShortName(name, scope) : name});
+    chips.push_back({kind, writer, v, 0, fit(shorten ? ShortName(name, scope) : name)});
   };
   const std::span<const ValueId> inputs = ssa.inputs(op);
   for (size_t k = 0; k < inputs.size(); ++k) {

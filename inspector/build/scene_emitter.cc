@@ -470,7 +470,12 @@ std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
   writer_.header.num_ops = static_cast<uint32_t>(model_.net().ops.size());
   writer_.header.mode = static_cast<uint32_t>(a_.mirror() ? LayoutMode::kMirror : LayoutMode::kFlow);
   if (!writer_.bands.empty()) {
-    const SceneBand& strip = writer_.bands[0];
+    // The forward band, and the backward one beside it.
+    SceneBand strip = writer_.bands[0];
+    if (writer_.bands.size() > 1 && writer_.bands[1].role == static_cast<uint32_t>(Role::kBackward)) {
+      strip.w = std::max(strip.w, writer_.bands[1].x + writer_.bands[1].w - strip.x);
+      strip.h = std::max(strip.h, writer_.bands[1].y + writer_.bands[1].h - strip.y);
+    }
     writer_.header.focus_x = strip.x;
     writer_.header.focus_y = strip.y;
     writer_.header.focus_w = options_.horizontal ? std::min(strip.w, std::max(1200, strip.h)) : strip.w;

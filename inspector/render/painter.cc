@@ -18,7 +18,7 @@ constexpr float kSeen = 0.35f;
 constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
 /// Down to here a box shows its title where the title, set smaller, can still be read.
 constexpr double kSmallTitleScale = 0.2;
-constexpr float kMapMargin = 12, kMapPad = 5;
+constexpr float kMapMargin = 12, kMapPad = 5, kMapScale = 0.6f;
 
 int32_t ClampToInt(double v) { return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0)); }
 
@@ -545,6 +545,9 @@ void Painter::PlaceMinimap() {
   if (bounds.w <= 0 || bounds.h <= 0) return;
   const float width = static_cast<float>(width_) / ratio_, height = static_cast<float>(height_) / ratio_;
   if (width < 420 || height < 240) return;
+  // What can be read all at once needs no map.
+  if (static_cast<float>(bounds.w) * kMapScale < width && static_cast<float>(bounds.h) * kMapScale < height)
+    return;
   const float aspect = static_cast<float>(bounds.w) / static_cast<float>(bounds.h);
   const bool wide = aspect > 1.2f * width / height;
   const float most_w = wide ? width - 2 * kMapMargin : std::clamp(width * 0.12f, 48.0f, 76.0f);

@@ -98,19 +98,20 @@ test('work on a large net is cancelled within 100 ms, and the page lives on', { 
     assert.equal(ended, 'cancelled');
     assert.ok(ms < 100, `${ms} ms`);
   }
-  // Questions are answered while work goes on.
+  // Questions are answered while work goes on: long before it ends, whatever the machine's speed.
   const asked = await page.evaluate(async () => {
     const { engine, state } = window.weft.app;
     const task = engine.scene(state.view.net.id, { expandAll: true });
-    task.result.catch(() => {});
-    await new Promise((done) => setTimeout(done, 50));
-    const start = performance.now();
-    await engine.ask('describeOp', state.view.net.id, 1000);
-    const ms = performance.now() - start;
+    let ended = false;
+    task.result.then(() => (ended = true), () => {});
+    let answers = 0;
+    for (const until = performance.now() + 20_000; !ended && answers < 3 && performance.now() < until; ++answers) {
+      await engine.ask('describeOp', state.view.net.id, 1000 + answers);
+    }
     task.cancel();
-    return ms;
+    return { answers, ended };
   });
-  assert.ok(asked < 150, `${asked} ms`);
+  assert.deepEqual(asked, { answers: 3, ended: false });
   await page.evaluate(() => window.weft.app.selectOp(5, { reveal: true }));
   assert.equal((await selection(page)).op, 5);
 });

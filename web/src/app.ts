@@ -128,8 +128,8 @@ export class App {
     if (state.view) state.view.camera = { ...this.view.camera };
     let next = this.views.get(id);
     if (!next) {
-      const net = await this.engine.ask('describeNet', id);
       if (!state.nets.some((n) => n.id === id)) await this.refresh();
+      const net = state.nets.find((n) => n.id === id) ?? (await this.engine.ask('describeNet', id));
       next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), groups: 0, camera: null, lines: 0, findings: [] };
       this.views.set(id, next);
     }
@@ -145,7 +145,7 @@ export class App {
     const before = view.options;
     view.options = { ...view.options, ...options };
     if (again || options.expandAll) delete view.options.expanded;
-    if (!(await this.build(view, { fresh: again, refit: options.horizontal !== undefined || options.bands !== undefined }))) view.options = before;
+    if (!(await this.build(view, { fresh: again || options.horizontal !== undefined || options.bands !== undefined }))) view.options = before;
   }
 
   private async build(view: NetView, how: { fresh?: boolean; refit?: boolean; anchor?: Anchor | null } = {}): Promise<boolean> {

@@ -52,6 +52,12 @@ export class Engine {
     wasm.then((bytes) => this.send({ type: 'start', wasm: bytes }, [bytes])).catch((error) => this.fail(String(error)));
   }
 
+  /** Has the engine read and lay out a small net that nobody sees: its code is compiled when the first real one comes. */
+  async warm(net: Uint8Array): Promise<void> {
+    await this.ready;
+    if (this.waiting.size === 0) this.send({ type: 'warm', net }, [net.buffer as ArrayBuffer]);
+  }
+
   /** Asks the session one question. */
   async ask<K extends keyof Questions>(name: K, ...args: Parameters<Questions[K]>): Promise<ValueOf<ReturnType<Questions[K]>>> {
     await this.ready;

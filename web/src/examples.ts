@@ -14,6 +14,18 @@ export interface Example {
   files: { name: string; text: string }[];
 }
 
+/**
+ * A net for the engine to practise on: LeNet eight times over two devices, about as large as nets that people bring, with
+ * gradients and updates. What is run often enough is compiled well before the first real net comes.
+ */
+export function rehearsal(): Uint8Array {
+  const ops = lenet.match(/^op \{[^]*?^\}$/gm) ?? [];
+  const backward = ops.findIndex((op) => op.includes('"ConstantFill"'));
+  const copies = Array.from({ length: 8 }, (_, k) => `gpu_${k >> 2}/block${k & 3}_`);
+  const all = [ops.slice(0, backward), ops.slice(backward)].flatMap((part) => copies.flatMap((prefix) => part.map((op) => op.replace(/(input|output): "/g, `$&${prefix}`))));
+  return new TextEncoder().encode(all.join('\n'));
+}
+
 export const examples: Example[] = [
   {
     title: 'LeNet, trained',

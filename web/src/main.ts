@@ -12,7 +12,7 @@ import { Details } from './details.ts';
 import { openHelp, openPalette } from './dialogs.ts';
 import { bytes as sizeOf, count, digits, h, icon } from './dom.ts';
 import { Engine, WeftError } from './engine.ts';
-import type { Example } from './examples.ts';
+import { type Example, rehearsal } from './examples.ts';
 import { acceptDrops, chooseFiles, fetchFile, urlInFragment } from './files.ts';
 import { Listing } from './listing.ts';
 import { Outline } from './outline.ts';
@@ -144,12 +144,13 @@ function build(engine: Engine, render: Renderer): void {
   const modes = ([[2, 'Mirror', 'Each gradient in the row of its operator'], [1, 'Flow', 'Plain data flow']] as const).map(([mode, label, title]) =>
     h('button', { title, onclick: () => void (state.view?.mode !== mode && app.change({ mode })) }, label));
   const modeSwitch = h('div.switch', { role: 'group', 'aria-label': 'Layout' }, ...modes);
+  const fitTool = tool('Fit the whole graph', 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4', () => commands.run('fit'));
   const bar = h('header.bar',
     h('a.brand', { href: '#', onclick: (e: Event) => { e.preventDefault(); start.classList.toggle('hidden', !!state.view && !start.classList.contains('hidden')); } }, logo(), h('span', 'Weft')),
     crumbs, h('div.spacer'),
     h('div.find', icon('M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.8 10.8L14 14'), find, tally),
     h('div.tools', modeSwitch,
-      tool('Fit the whole graph', 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4', () => commands.run('fit')),
+      fitTool,
       tool('Open files', 'M2 13V3h4l2 2h6v8z', openDialog),
       tool('Theme', 'M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12', (event) => themeMenu(event.currentTarget as HTMLElement), { 'aria-haspopup': 'menu' }),
       tool('Commands', 'M3 4h10M3 8h10M3 12h6', () => openPalette(commands)),
@@ -163,7 +164,6 @@ function build(engine: Engine, render: Renderer): void {
     ]).filter((n): n is HTMLElement => n !== null), ...(state.nets.filter((n) => n.parent < 0).length > 1 ? [h('button.fainter', { title: 'Other nets', onclick: () => netMenu(crumbs) }, '▾')] : []));
     document.title = path.length > 0 ? `${netTitle(path[0]!, state.documents)} - Weft` : 'Weft';
     modes.forEach((button, i) => button.setAttribute('aria-pressed', String(state.view?.mode === 2 - i)));
-    modeSwitch.hidden = !state.view?.net.hasGradients;
   });
 
   // Side panels.
@@ -255,7 +255,8 @@ function build(engine: Engine, render: Renderer): void {
     left.classList.toggle('hidden', !any || !leftWanted);
     right.classList.toggle('hidden', !any || !rightWanted);
     start.classList.toggle('hidden', any || carried);
-    bar.querySelector('.find')!.classList.toggle('hidden', !any);
+    for (const part of [bar.querySelector('.find')!, fitTool]) part.classList.toggle('hidden', !any);
+    modeSwitch.hidden = !state.view?.net.hasGradients;
   };
   let leftWanted = true, rightWanted = true;
   let carried = carriesNets();  // then the empty page never shows
@@ -388,7 +389,10 @@ function build(engine: Engine, render: Renderer): void {
       carried = false;
       layout();
     });
-  } else openUrl();
+  } else {
+    openUrl();
+    requestIdleCallback(() => void engine.warm(rehearsal()), { timeout: 1000 });
+  }
   Object.assign(window, { weft: { app, view, theme, commands, render } });
 }
 

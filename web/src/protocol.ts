@@ -21,6 +21,7 @@ export type Work =
 
 export type ToWorker =
   | { type: 'start'; wasm: ArrayBuffer }
+  | { type: 'warm'; net: Uint8Array }
   | { type: 'ask'; id: number; name: keyof Questions; args: unknown[] }
   | { type: 'work'; id: number; work: Work }
   | { type: 'cancel'; id: number };

@@ -17,5 +17,5 @@ export function startPage(open: () => void, openExample: (example: Example) => v
       h('h2.label', 'Or begin with one of ours'),
       h('ul.examples', ...examples.map((example) =>
         h('li', h('button', { onclick: () => openExample(example) }, h('b', example.title), h('span.what', example.what), icon('M6 3l5 5-5 5'))))),
-      h('footer', h('span', h('kbd', '?'), ' keys'), h('span', 'Names are told from content: no suffix is needed'))));
+      h('footer', h('span', h('kbd', '?'), ' keys'), h('span', 'What a file holds is told from its content, not from its name'))));
 }

@@ -105,12 +105,12 @@ export class View {
   open(): void {
     this.resize();
     const all = this.render.bounds();
-    if (this.fitScale(all) >= 0.55) return this.fit(all, false);
+    if (this.fitScale(all) >= 0.5) return this.fit(all, false);
     const margin = 24;
     const { width, height } = this.room();
     const room = width - 2 * margin;
     const focus = this.render.focus();
-    const scale = Math.min(Math.max(room / Math.max(all.w, 1), Math.min(this.fitScale(focus), 1), 0.72), 1);
+    const scale = Math.min(Math.max(room / Math.max(all.w, 1), Math.min(this.fitScale(focus), 1), 0.7), 1);
     // As much of the whole width as fits, else where to begin, else the first operator.
     const first = this.render.opRect(0);
     const centre = all.w * scale <= room ? all : focus.w * scale <= room ? focus : first ?? focus;

@@ -14,6 +14,7 @@ declare class FileReaderSync { // of workers only, so not among the page's types
 
 const SLICE_MS = 12; // how long work goes on before messages are looked at
 const PROGRESS_MS = 80;
+const WARM_ROUNDS = 6, WARM_MS = 3000; // how often and how long the engine practises before the first net
 const WHOLE_BYTES = 4 << 20; // files up to this size are read at once; the weights of others stay in them
 
 interface Running {
@@ -26,6 +27,7 @@ interface Running {
 }
 
 let session: Session | null = null;
+let makeSession: (() => Session) | null = null;
 const running: Running[] = [];
 let scheduled = false;
 const tick = new MessageChannel();
@@ -46,12 +48,15 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
   try {
     if (data.type === 'start') {
       const module = await createWeft({ wasmBinary: data.wasm, onAbort: crash });
-      session = new module.Session();
+      makeSession = () => new module.Session();
+      session = makeSession();
       post({ type: 'ready' });
       return;
     }
     if (!session) return;
-    if (data.type === 'ask') {
+    if (data.type === 'warm') {
+      warmUp(data.net);
+    } else if (data.type === 'ask') {
       const started = performance.now();
       const method = session[data.name] as (...args: unknown[]) => Answer<unknown>;
       const answer = method.apply(session, data.args);
@@ -87,6 +92,44 @@ function open(session: Session, name: string, bytes?: Uint8Array, file?: File): 
   } catch (error) {
     return { ok: false, error: { code: 'io', message: `the browser could not read it: ${error instanceof Error ? error.message : error}`, op: -1, blob: '' } };
   }
+}
+
+/** Goes through what opening a net goes through, a piece at a time, some times over, until somebody asks for something. */
+function warmUp(net: Uint8Array): void {
+  const started = performance.now();
+  const rehearse = function* (): Generator<void, void> {
+    for (let round = 0; round < WARM_ROUNDS && performance.now() - started < WARM_MS; ++round) {
+      const session = makeSession?.();
+      if (!session) return;
+      const run = (job: Answer<JobId>): void => {
+        if (!job.ok) return;
+        for (let finished = false; !finished; ) {
+          const step = session.step(job.value, 4096);
+          finished = !step.ok || step.value.finished;
+        }
+        session.take(job.value);
+      };
+      try {
+        run(session.startOpen('', net));
+        yield;
+        run(session.startScene(0, {}));
+        yield;
+        run(session.startScene(0, { mode: 1, expandAll: true }));
+        yield;
+        void [session.pairs(), session.nets(), session.defaultExpanded(0, 2, 100), session.numLines(0), session.listing(0, 0, 40), session.findings(0),
+          session.children(0, 2, 0), session.describeOp(0, 0), session.describeBlob(0, 0), session.opLabels(0, [0, 1])];
+      } finally {
+        session.delete();
+      }
+      yield;
+    }
+  };
+  const pieces = rehearse();
+  const next = (): void => {
+    if (running.length > 0) pieces.return(undefined);
+    else if (!pieces.next().done) setTimeout(next);
+  };
+  next();
 }
 
 function begin(session: Session, id: number, work: Work): void {

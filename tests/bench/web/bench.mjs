@@ -45,6 +45,7 @@ for (const what of cases) {
   await openPage(page, server.url);
   // Everything is loaded and compiled before the clock starts: the page is open, then a file is dropped.
   await page.evaluate(() => window.weft.app.engine.ask('documents'));
+  await page.waitForTimeout(1500);
   await page.evaluate(() => {
     const input = document.createElement('input');
     input.type = 'file';
