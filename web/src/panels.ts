@@ -58,7 +58,7 @@ export function findingsPanel(app: App): HTMLElement {
           if (finding.op >= 0 && !finding.path) void app.selectOp(finding.op, { reveal: true });
           else if (finding.blob) void app.selectBlobNamed(finding.blob, undefined, { reveal: true }).catch(() => {});
         } }, h('span.mark', { title: finding.severity }, severityMark(finding.severity)),
-          h('span', h('b', finding.code.replaceAll('_', ' ')), finding.op >= 0 ? h('span.fainter', `  operator ${finding.op}${finding.path ? ` of ${finding.path}` : ''}`) : null, h('p', finding.message, finding.remedy ? h('span.remedy', ' ', finding.remedy) : null)))))),
+          h('span', h('b', finding.code.replaceAll('_', ' ')), finding.op >= 0 ? h('span.fainter', `  operator ${finding.op}${finding.path ? ` of ${finding.path}` : ''}`) : null, h('p', finding.message), finding.remedy ? h('p.remedy', '→ ', finding.remedy) : null))))),
       ...(sorted.length > shown.length ? [h('p.nothing', `and ${digits(sorted.length - shown.length)} more`)] : []),
     );
   });
