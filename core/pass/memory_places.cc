@@ -15,7 +15,7 @@ namespace weft::internal {
 namespace {
 
 using Places = std::vector<uint32_t>;
-// Comparisons that the search over places by size may make, so that a million blobs end soon.
+// Comparisons that all searches over places together may make, so that a million blobs end soon.
 constexpr size_t kMostProbes = 20'000'000;
 // Shuffled orders that are tried, and lives that all of them together may place.
 constexpr size_t kMostRounds = 100, kMostShuffled = 100'000;
@@ -89,7 +89,8 @@ class Timeline {
 // Each life in this order into the place where it fits that grows least, and of those the tightest one.
 class Placer {
  public:
-  explicit Placer(const std::vector<Life>& lives) : lives_(lives), places_(lives.size()) {
+  Placer(const std::vector<Life>& lives, size_t& probes)
+      : lives_(lives), places_(lives.size()), probes_(probes) {
     for (const Life& life : lives) end_ = std::max(end_, life.last + 1);
   }
   /// False when the search has become too long.
@@ -98,7 +99,8 @@ class Placer {
     size_t best = timelines_.size();
     int64_t least_growth = INT64_MAX, least_gap = INT64_MAX;
     for (size_t place = 0; place < timelines_.size(); ++place) {
-      if (++probes_ > kMostProbes) return false;
+      if (probes_ == 0) return false;
+      --probes_;
       if (!timelines_[place].Fits(life)) continue;
       const int64_t growth = std::max<int64_t>(0, life.bytes - bytes_[place]);
       const int64_t gap = tightest ? timelines_[place].Gap(life, end_) : 0;
@@ -124,12 +126,12 @@ class Placer {
   std::vector<Timeline> timelines_;
   std::vector<int64_t> bytes_;
   int32_t end_ = 0;
-  size_t probes_ = 0;
+  size_t& probes_;  // left
 };
 
 std::optional<Places> InOrder(const std::vector<Life>& lives, const std::vector<uint32_t>& order,
-                              bool tightest) {
-  Placer placer(lives);
+                              bool tightest, size_t& probes) {
+  Placer placer(lives, probes);
   for (uint32_t id : order)
     if (!placer.Place(id, tightest)) return std::nullopt;
   return placer.Take();
@@ -227,6 +229,7 @@ std::vector<uint32_t> AssignPlaces(const std::vector<Life>& lives) {
   const int64_t bound = LargestLiveSet(lives);
   Places best;
   int64_t best_cost = INT64_MAX;
+  size_t probes = kMostProbes;
   const auto consider = [&](std::optional<Places> places) {
     if (!places || best_cost == bound) return;
     Places merged = MergePlaces(lives, std::move(*places));
@@ -238,13 +241,13 @@ std::vector<uint32_t> AssignPlaces(const std::vector<Life>& lives) {
   consider(InTime(lives, true));
   if (best_cost > bound) consider(InTime(lives, false));
   for (bool tightest : {false, true}) {
-    if (best_cost > bound) consider(InOrder(lives, BySize(lives, false), tightest));
-    if (best_cost > bound) consider(InOrder(lives, BySize(lives, true), tightest));
-    if (best_cost > bound) consider(InOrder(lives, ByCrowd(lives), tightest));
+    if (best_cost > bound) consider(InOrder(lives, BySize(lives, false), tightest, probes));
+    if (best_cost > bound) consider(InOrder(lives, BySize(lives, true), tightest, probes));
+    if (best_cost > bound) consider(InOrder(lives, ByCrowd(lives), tightest, probes));
   }
   const size_t rounds = std::min<size_t>(kMostRounds, kMostShuffled / (lives.size() + 1));
   for (uint32_t round = 0; round < rounds && best_cost > bound; ++round)
-    consider(InOrder(lives, Shuffled(lives, round), round % 2 == 1));
+    consider(InOrder(lives, Shuffled(lives, round), round % 2 == 1, probes));
   // Numbers by first use.
   std::vector<uint32_t> number(lives.size(), UINT32_MAX);
   uint32_t next = 0;

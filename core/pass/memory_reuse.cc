@@ -213,15 +213,22 @@ Result<MemoryPlan> ReuseMemory(const Net& net, const OpSet& ops, const MemoryOpt
   const RenameContext context{
       .symbols = net.symbols, .map = map, .nesting = NestingTypes(*net.symbols), .suffix_nested = false};
   WEFT_TRY_VOID(RenameInNet(context, plan.net));
-  // Caffe2's recurrent operators derive names from those of their blobs, unless told how they are called now.
+  // Recurrent operators derive names from those of their blobs, unless "BLOB.rename" tells how they are
+  // called now: that of a blob, and that of the gradient of an input, which goes by the input's new name.
   for (size_t i : lives.recurrent()) {
     const Op& was = net.ops[i];
     Op& op = plan.net.ops[i];
+    const auto tell = [&](std::string_view blob, Symbol now) {
+      op.args =
+          WithArg(op.args, MakeArg(plan.net.Intern(StrCat(blob, ".rename")), std::string(net.Str(now))));
+    };
     for (const BlobList* blobs : {&was.inputs, &was.outputs})
       for (Symbol blob : *blobs)
-        if (map.has(blob))
-          op.args = WithArg(op.args, MakeArg(plan.net.Intern(StrCat(net.Str(blob), ".rename")),
-                                             std::string(net.Str(map(blob)))));
+        if (map.has(blob)) tell(net.Str(blob), map(blob));
+    for (Symbol input : was.inputs) {
+      const Symbol gradient = net.symbols->Find(StrCat(net.Str(input), "_grad"));
+      if (map.has(input) && gradient) tell(StrCat(net.Str(map(input)), "_grad"), map(gradient));
+    }
   }
   return plan;
 }

@@ -46,7 +46,7 @@ TEST(Usage, ExitCodes) {
 
 TEST(Usage, EverySubcommandHasHelp) {
   for (const char* name : {"print", "ssa", "grad", "gradcheck", "run", "clone", "extract", "check", "convert",
-                           "ops", "diff", "example", "completion"}) {
+                           "ops", "diff", "pass", "example", "completion"}) {
     const Outcome help = Weft({name, "--help"});
     EXPECT_EQ(help.exit, 0) << name;
     EXPECT_TRUE(Contains(help.out, std::string("Usage: weft ") + name)) << help.out;
@@ -239,6 +239,23 @@ TEST(Extract, TakesThePartBetween) {
   const Outcome unknown = Weft({"extract", "-", "--name", "p", "--outputs", "nope", "--json"}, kMlp);
   EXPECT_EQ(unknown.exit, 1);
   EXPECT_EQ(unknown.json()["error"]["code"], "not_found");
+}
+
+TEST(Pass, WritesTheNetAndTellsTheRest) {
+  const Outcome text = Weft({"pass", "memory", "-", "--size", "h=16", "--size", "d=16"}, kMlp);
+  EXPECT_EQ(text.exit, 0);
+  EXPECT_TRUE(text.out.starts_with("name: \"mlp\"\n"));
+  EXPECT_TRUE(Contains(text.err, "peak_before: 32\npeak_after: 16\nlower_bound: 16\n")) << text.err;
+  EXPECT_EQ(Weft({"pass", "dead-ops", "-", "--json"}, kMlp).json()["removed"], 0);
+  const Outcome wrong = Weft({"pass", "dead-ops", "-", "--keep", "nothing"}, kMlp);
+  EXPECT_EQ(wrong.exit, 1);
+  EXPECT_TRUE(Contains(wrong.err, "the net has no blob nothing")) << wrong.err;
+  EXPECT_EQ(Weft({"pass", "dead-opps", "-"}, kMlp).exit, 2);
+  EXPECT_TRUE(Contains(Weft({"pass", "memory", "--help"}).out, "--recycle WHAT"));
+  // "@FILE" stands for the lines of a file.
+  const Folder folder;
+  const std::string sizes = folder.Write("sizes", "h=16\nd=16\n");
+  EXPECT_EQ(Weft({"pass", "memory", "-", "--size", "@" + sizes, "--json"}, kMlp).json()["peak_after"], 16);
 }
 
 TEST(Check, ExitCodeSaysWhetherThereAreErrors) {
