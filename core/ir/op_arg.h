@@ -39,7 +39,9 @@ class OpArg {
   OpArg(std::string_view name, T value) : name_(name), arg_(MakeArg(Symbol(), static_cast<float>(value))) {}
   OpArg(std::string_view name, std::string_view text)
       : name_(name), arg_(MakeArg(Symbol(), std::string(text))) {}
-  OpArg(std::string_view name, const char* text) : OpArg(name, std::string_view(text)) {}
+  /// A template, or {0} would be a null pointer to text instead of a list.
+  template <std::same_as<const char*> T>
+  OpArg(std::string_view name, T text) : OpArg(name, std::string_view(text)) {}
   OpArg(std::string_view name, const std::string& text) : OpArg(name, std::string_view(text)) {}
   /// Floats when any is written as one, else ints. REQUIRES: not empty, since nothing tells the type.
   OpArg(std::string_view name, std::initializer_list<Number> numbers);

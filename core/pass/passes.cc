@@ -328,10 +328,10 @@ Result<PassOutcome> RunPass(const PassDef& pass, std::span<const Net> nets, cons
   if (nets.size() < least || nets.size() > wanted.size())
     return Invalid(StrCat(pass.name, " takes ", pass.nets, ", found ", nets.size(),
                           nets.size() == 1 ? " net" : " nets"));
-  for (const auto& [option, value] : words.given)
+  for (const auto& word : words.given)
     if (std::none_of(pass.options.begin(), pass.options.end(),
-                     [&](const PassOption& known) { return known.name == option; }))
-      return Invalid(StrCat(pass.name, " takes no option --", option));
+                     [&](const PassOption& known) { return known.name == word.first; }))
+      return Invalid(StrCat(pass.name, " takes no option --", word.first));
   std::vector<Net> home;
   for (const Net& net : nets) home.push_back(home.empty() ? net : Rehome(net, home[0].symbols));
   return pass.run(home, ops, words);

@@ -12,15 +12,16 @@ int main(int argc, char** argv) {
   using namespace weft;
   std::fputs(test::MemoryTableText(test::MemoryTable()).c_str(), stdout);
   for (size_t size : bench::Sizes(argc, argv)) {
-    for (const auto& [name, net] :
-         {std::pair("reuse, chain", testing::ChainNet(size)),
-          std::pair("reuse, star", testing::StarNet(size)),
-          std::pair("reuse, residual training", testing::ResidualNet(size, testing::Pass::kTraining))}) {
+    const Net nets[] = {testing::ChainNet(size), testing::StarNet(size),
+                        testing::ResidualNet(size, testing::Pass::kTraining)};
+    const char* const names[] = {"reuse, chain", "reuse, star", "reuse, residual training"};
+    for (size_t k = 0; k < std::size(nets); ++k) {
+      const Net& net = nets[k];
       MemoryOptions options{.recycle = Recycle::kAll};
       int64_t bytes = 1;
       for (const Op& op : net.ops)
         for (Symbol blob : op.outputs) options.sizes.push_back({blob, bytes = bytes * 7 % 1009});
-      bench::Measure(name, net.ops.size(), [&] {
+      bench::Measure(names[k], net.ops.size(), [&] {
         if (!ReuseMemory(net, StandardOps(), options)) std::abort();
       });
     }

@@ -109,15 +109,16 @@ TEST(TypedArguments, GoWhereCaffe2PutsThem) {
                     {"f", 0.5},
                     {"s", "text"},
                     {"ints", {1, 2}},
+                    {"zeros", {0}},
                     {"mixed", {1, 2.5}},
                     {"empty", std::vector<float>()},
                     {"words", std::vector<std::string>{"a", "b"}},
                     {"net", std::make_shared<const Net>(net.net().symbols)}}});
   std::string text = OpToText(*net.net().symbols, net.net().ops[0]);
-  for (const char* piece :
-       {"name: \"i\"\n  i: 5", "name: \"b\"\n  i: 1", "name: \"f\"\n  f: 0.5", "name: \"s\"\n  s: \"text\"",
-        "name: \"ints\"\n  ints: 1\n  ints: 2", "name: \"mixed\"\n  floats: 1\n  floats: 2.5",
-        "name: \"empty\"\n}", "strings: \"a\"\n  strings: \"b\"", "name: \"net\"\n  n {"})
+  for (const char* piece : {"name: \"i\"\n  i: 5", "name: \"b\"\n  i: 1", "name: \"f\"\n  f: 0.5",
+                            "name: \"s\"\n  s: \"text\"", "name: \"ints\"\n  ints: 1\n  ints: 2",
+                            "name: \"zeros\"\n  ints: 0", "name: \"mixed\"\n  floats: 1\n  floats: 2.5",
+                            "name: \"empty\"\n}", "strings: \"a\"\n  strings: \"b\"", "name: \"net\"\n  n {"})
     EXPECT_NE(text.find(piece), std::string::npos) << piece << "\n" << text;
   const Arg* empty = FindArg(*net.net().symbols, net.net().ops[0].args, "empty");
   ASSERT_NE(empty, nullptr);
