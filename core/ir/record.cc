@@ -41,15 +41,15 @@ Record StructField(RecordFields fields) {
 Record ListField(Record values) {
   Record record;
   record.kind = Record::kList;
-  record.fields.emplace_back("lengths", ScalarField(DataType::kInt32, std::vector<int64_t>()));
-  record.fields.emplace_back("values", std::move(values));
+  record.fields.push_back({"lengths", ScalarField(DataType::kInt32, std::vector<int64_t>())});
+  record.fields.push_back({"values", std::move(values)});
   return record;
 }
 
 Record MapField(Record keys, Record values) {
   RecordFields pair;
-  pair.emplace_back("keys", std::move(keys));
-  pair.emplace_back("values", std::move(values));
+  pair.push_back({"keys", std::move(keys)});
+  pair.push_back({"values", std::move(values)});
   Record record = ListField(StructField(std::move(pair)));
   record.kind = Record::kMap;
   return record;
@@ -65,9 +65,9 @@ const Record* FindField(const Record& record, std::string_view path) {
   const Record* at = &record;
   for (std::string_view name : StrSplit(path, ':')) {
     const auto found = std::find_if(at->fields.begin(), at->fields.end(),
-                                    [&](const auto& field) { return field.first == name; });
+                                    [&](const auto& field) { return field.name == name; });
     if (found == at->fields.end()) return nullptr;
-    at = &found->second;
+    at = &found->record;
   }
   return at;
 }
@@ -76,7 +76,7 @@ bool SameSchema(const Record& a, const Record& b) {
   if (a.kind != b.kind || a.type != b.type || a.shape != b.shape || a.fields.size() != b.fields.size())
     return false;
   for (size_t i = 0; i < a.fields.size(); ++i)
-    if (a.fields[i].first != b.fields[i].first || !SameSchema(a.fields[i].second, b.fields[i].second))
+    if (a.fields[i].name != b.fields[i].name || !SameSchema(a.fields[i].record, b.fields[i].record))
       return false;
   return true;
 }
@@ -107,13 +107,13 @@ std::string RecordText(const SymbolTable& table, const Record& record) {
 
 Result<void> CheckRecord(const Record& record) {
   for (size_t i = 0; i < record.fields.size(); ++i) {
-    const std::string& name = record.fields[i].first;
+    const std::string& name = record.fields[i].name;
     if (name.empty() || name.find(':') != std::string::npos)
       return Error{ErrorCode::kInvalidArgument, StrCat("'", name, "' is no name of a field")};
     for (size_t k = 0; k < i; ++k)
-      if (record.fields[k].first == name)
+      if (record.fields[k].name == name)
         return Error{ErrorCode::kInvalidArgument, StrCat("two fields are called ", name)};
-    WEFT_TRY_VOID(CheckRecord(record.fields[i].second));
+    WEFT_TRY_VOID(CheckRecord(record.fields[i].record));
   }
   return {};
 }

@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/base/result.h"
@@ -21,8 +20,8 @@
 
 namespace weft {
 
-struct Record;
-using RecordFields = std::vector<std::pair<std::string, Record>>;
+struct RecordField;
+using RecordFields = std::vector<RecordField>;
 
 struct Record {
   enum Kind : uint8_t { kScalar, kStruct, kList, kMap };
@@ -34,6 +33,11 @@ struct Record {
   // Of the others: a list has "lengths" and "values", a map has "lengths", and in "values" a struct of "keys"
   // and "values".
   RecordFields fields;
+};
+
+struct RecordField {
+  std::string name;
+  Record record;
 };
 
 Record ScalarField(DataType type = DataType::kUndefined, std::optional<std::vector<int64_t>> shape = {},

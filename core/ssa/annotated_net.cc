@@ -105,7 +105,7 @@ Result<void> AppendOutputField(AnnotatedNet& annotated, std::string name, Record
     return Error{ErrorCode::kInvalidArgument,
                  StrCat("net ", annotated.net.Str(annotated.net.name), " has no output record to append to")};
   Record whole = *annotated.output;
-  whole.fields.emplace_back(std::move(name), std::move(record));
+  whole.fields.push_back({std::move(name), std::move(record)});
   WEFT_TRY_VOID(CheckRecord(whole));
   AnnotatedNet changed = annotated;
   changed.output.reset();
