@@ -39,7 +39,8 @@ enum GradientFault : uint32_t {
   kFaultTagDevice = 1 << 6,      // B14: a tag drops the device of a Sum
   kFaultDeviceType = 1 << 7,     // B15: accelerators of different types pass for the same device
   kFaultSeedDevice = 1 << 8,     // B18: start gradients are not made where the loss is
-  kFaultOverwrite = 1 << 9,      // B56: a gradient that others still need is overwritten
+  kFaultOverwrite = 1 << 9,      // B56: a gradient that others still need is overwritten, or an operator
+                                 // overwrites its input that can't work in place
   kFaultTemporaries =
       1 << 10,  // a rule's intermediate values are summed in (Sqrt, Pow, Log of a blob with two readers)
   kFaultLastWins = 1 << 11,     // B60: one blob twice in an operator loses its gradient

@@ -8,6 +8,7 @@
 #include "core/base/str.h"
 #include "core/base/symbol_map.h"
 #include "core/grad/control.h"
+#include "core/ops/op_columns.h"
 
 namespace weft::internal {
 
@@ -41,6 +42,13 @@ void RenameNets(const Net& net, Op& op, const BlobList& old_inputs, const BlobLi
     const Symbol to = renamed.Get(name);
     return to ? to : name;
   });
+}
+
+// Would output k, named `chosen`, make the operator work in place where it can't?
+bool BreaksInPlace(const OpDef* def, const Op& op, Symbol chosen, uint32_t k) {
+  for (uint32_t i = 0; def && i < op.inputs.size(); ++i)
+    if (op.inputs[i] == chosen && !HasPair(def->inplace, i, k) && !HasPair(def->enforced, i, k)) return true;
+  return false;
 }
 
 }  // namespace
@@ -104,7 +112,8 @@ std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
       const auto in_place = std::find(old_inputs.begin(), old_inputs.end(), chosen);
       const bool passes_through = holds_nets && in_place != old_inputs.end();
       if (passes_through) chosen = op.inputs[static_cast<size_t>(in_place - old_inputs.begin())];
-      if (!passes_through && is_taken(chosen)) {
+      if (!passes_through &&
+          (is_taken(chosen) || (!may_overwrite && BreaksInPlace(def_of_type, op, chosen, k)))) {
         was_taken[def] = true;
         const std::string base(table.Str(chosen));
         for (int suffix = 0;; ++suffix) {

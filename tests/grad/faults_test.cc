@@ -233,6 +233,17 @@ TEST(Faults, B56NewNamesDoNotMakeOperatorsWorkInPlace) {
     EXPECT_TRUE(net.Str(op.type) != "Sum" || op.inputs[1] != op.outputs[0]) << OpsOf(net, *backward);
 }
 
+// x@1's gradient wants the name that x@2's has, and the gradient of Copy can't work in place.
+TEST(Faults, B56OperatorsThatCannotWorkInPlace) {
+  Net net = CompactNet("Copy(w) -> x; Copy(x) -> y; Sum(y, w) -> x; Sin(x) -> l");
+  const Result<Backward> copies = PlanFor(net, "l");
+  ASSERT_TRUE(copies) << copies.error().message;
+  ExpectNumericGradients(net, *copies, "l", {{"w", {0.5f, -0.3f}}}, {"w"});
+  for (const Op& op : copies->ops)
+    EXPECT_TRUE(net.Str(op.type) != "CopyOnDeviceLike" || op.inputs[0] != op.outputs[0])
+        << OpsOf(net, *copies);
+}
+
 // b's gradient is a@2's; a@1's is that and more, under the same name.
 TEST(Faults, B56GradientsOfTwoOutputsUnderOneName) {
   Net net = CompactNet("Split(x) -> a, b; Sigmoid(a) -> c; Sum(a, b) -> a; Sin(a) -> s; Sum(s, c) -> l");
