@@ -216,6 +216,14 @@ class Runner {
     if (!loss || loss->numel() != 1 || !std::isfinite(NumberAt(*loss, 0))) return {};
     return NumberAt(*loss, 0);
   }
+  // The largest number in any blob: sums that cancel are rounded as coarsely as that.
+  double Largest() const {
+    double largest = 0;
+    for (const std::string& blob : workspace_.LocalBlobs())
+      if (const Tensor* tensor = Find(blob); tensor && tensor->type() == DataType::kDouble)
+        for (double value : tensor->values<double>()) largest = std::max(largest, std::fabs(value));
+    return largest;
+  }
   const Tensor* Find(std::string_view name) const { return workspace_.FindTensor(name); }
   const std::string& failed() const { return failed_; }
   static constexpr size_t kNothing = SIZE_MAX;
@@ -242,6 +250,7 @@ enum class Agreement { kYes, kNo, kUnknown };
 // Differences of several widths, each improved by Richardson's step. The widths' own disagreement says how
 // far they are to be trusted: where a loss swings faster than doubles can follow, no width is.
 Agreement Agrees(Runner& runner, size_t feed, int64_t i, double planned, double* numeric) {
+  const double largest = runner.Largest();
   double least_doubt = INFINITY;
   std::vector<double> slopes;
   for (const double step : {1e-3, 1e-4, 1e-2, 1e-5, 1e-6, 1e-7}) {
@@ -251,7 +260,7 @@ Agreement Agrees(Runner& runner, size_t feed, int64_t i, double planned, double*
       const std::optional<double> above = runner.Loss(feed, i, h), below = runner.Loss(feed, i, -h);
       if (!above || !below) return Agreement::kUnknown;
       slope[half] = (*above - *below) / (2 * h);
-      rounding = 8 * DBL_EPSILON * std::max(std::fabs(*above), std::fabs(*below)) / h;
+      rounding = 8 * DBL_EPSILON * std::max(largest, std::fabs(*above)) / h;
     }
     const double improved = (4 * slope[1] - slope[0]) / 3,
                  doubt = std::fabs(slope[1] - slope[0]) / 10 + rounding;
