@@ -108,6 +108,11 @@ std::string GradientText(const OpDef& def) {
   return "";
 }
 
+std::string ShapeText(const OpDef& def) {
+  if (!def.shape.empty()) return std::string(def.shape);
+  return def.shape_reason.empty() ? "" : StrCat("not known: ", def.shape_reason);
+}
+
 std::string OpPage(const OpDef& def, int width) {
   constexpr size_t kColumn = 14;
   const size_t columns = static_cast<size_t>(std::max(width, 40));
@@ -144,6 +149,8 @@ std::string OpPage(const OpDef& def, int width) {
     label = "";
   }
   line("gradient", GradientText(def));
+  line("shapes", ShapeText(def));
+  line("cost", def.cost);
   line("", FlagText(def));
   return out;
 }
@@ -160,7 +167,10 @@ std::string OpMarkdown(const OpDef& def) {
   if (!def.arities.empty()) StrAppend(out, "- inputs/outputs together: ", def.arities, "\n");
   if (!def.inplace.empty()) StrAppend(out, "- in place: ", PairText(def.inplace, "may be"), "\n");
   if (!def.enforced.empty()) StrAppend(out, "- in place: ", PairText(def.enforced, "must be"), "\n");
-  StrAppend(out, "- gradient: `", GradientText(def), "`\n- ", FlagText(def), "\n");
+  StrAppend(out, "- gradient: `", GradientText(def), "`\n");
+  if (!ShapeText(def).empty()) StrAppend(out, "- shapes: `", ShapeText(def), "`\n");
+  if (!def.cost.empty()) StrAppend(out, "- cost: `", def.cost, "`\n");
+  StrAppend(out, "- ", FlagText(def), "\n");
   const std::vector<ArgSpec> args = ParseArgs(def.args);
   if (args.empty()) return out;
   StrAppend(out, "\n| argument | type | default |\n|---|---|---|\n");
@@ -193,7 +203,15 @@ void WriteOp(JsonWriter& json, const OpDef& def) {
     json.Key("required").Bool(arg.required).EndObject();
   }
   json.EndArray().Key("gradient").BeginObject().Key("policy").String(GradientPolicyName(def.policy));
-  json.Key("rule").String(def.gradient).EndObject().Key("tier").Int(def.tier).Key("flags").BeginArray();
+  json.Key("rule").String(def.gradient).EndObject().Key("shape").String(def.shape);
+  json.Key("shape_reason")
+      .String(def.shape_reason)
+      .Key("cost")
+      .String(def.cost)
+      .Key("tier")
+      .Int(def.tier)
+      .Key("flags")
+      .BeginArray();
   for (std::string_view flag : FlagNames(def.flags)) json.String(flag);
   json.EndArray().EndObject();
 }

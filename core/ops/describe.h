@@ -23,6 +23,9 @@ std::string ArityText(Arity arity);
 /// What asking for a gradient gives, in a few words: "ReluGradient(O0, GO0) -> GI0", "none: flow stops here".
 std::string GradientText(const OpDef& def);
 
+/// How the shapes of its outputs follow: the rule, or why there is none; "" without outputs.
+std::string ShapeText(const OpDef& def);
+
 /// The page of one operator, lines of at most `width` columns.
 std::string OpPage(const OpDef& def, int width = 100);
 std::string OpMarkdown(const OpDef& def);

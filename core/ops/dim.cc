@@ -10,9 +10,48 @@ namespace weft {
 
 namespace {
 
-constexpr size_t kMostTerms = 32;  // longer formulas are given up: nobody could read them
+constexpr size_t kMostTerms = 128;  // longer formulas are given up: nobody could read them
 
 }  // namespace
+
+void DimSum::Add(Dim dim, const DimTable& table, int64_t times) {
+  int64_t product;
+  if (dim.unknown()) {
+    unknown_ = true;
+  } else if (dim.known()) {
+    unknown_ |= __builtin_mul_overflow(dim.code, times, &product) ||
+                __builtin_add_overflow(number_, product, &number_);
+  } else if (table.DependsOnData(dim)) {
+    data_ = true;
+  } else {
+    const auto [at, is_new] = place_by_code_.emplace(dim.code, static_cast<uint32_t>(formulas_.size()));
+    if (is_new) formulas_.push_back({dim, 0});
+    formulas_[at->second].second += times;
+  }
+}
+
+Dim DimSum::Take(DimTable& table) const {
+  if (unknown_) return {};
+  Dim sum = number_;
+  for (const auto& [dim, times] : formulas_) sum = table.Add(sum, table.Multiply(dim, times));
+  return data_ ? table.Add(sum, table.FromData()) : sum;
+}
+
+Dim DimTable::Remembered(Operation operation, Dim a, Dim b) {
+  const auto compute = [&] {
+    return operation == kMultiply ? Product(a, b) : Combine(a, b, operation == kAdd ? 1 : -1);
+  };
+  if (!a.symbolic() && !b.symbolic()) return compute();
+  constexpr size_t kPlaces = 4096;
+  if (memory_.empty()) memory_.resize(kPlaces);
+  const uint64_t hash = (static_cast<uint64_t>(a.code) * 0x9e3779b97f4a7c15u) ^
+                        (static_cast<uint64_t>(b.code) * 0xc2b2ae3d27d4eb4fu) ^ operation;
+  Memory& memory = memory_[(hash ^ hash >> 29) % kPlaces];
+  if (memory.operation == operation && memory.a == a && memory.b == b) return memory.result;
+  const Dim result = compute();
+  memory_[(hash ^ hash >> 29) % kPlaces] = {a, b, result, operation};
+  return result;
+}
 
 Dim DimTable::Named(std::string_view name) {
   const std::string key = StrCat("n", name);
@@ -87,7 +126,7 @@ Dim DimTable::Combine(Dim a, Dim b, int64_t sign) {
   return Intern(std::move(terms));
 }
 
-Dim DimTable::Multiply(Dim a, Dim b) {
+Dim DimTable::Product(Dim a, Dim b) {
   if (a == Dim(0) || b == Dim(0)) return 0;
   if (a.unknown() || b.unknown()) return {};
   int64_t product;
@@ -191,6 +230,16 @@ std::string DimTable::TermsText(const Terms& terms) const {
     }
   }
   return out;
+}
+
+std::string DimTable::SumText(Dim dim) const {
+  if (!DependsOnData(dim)) return Text(dim);
+  Terms sure = TermsOf(dim);
+  std::erase_if(sure, [&](const Term& term) {
+    return std::any_of(term.atoms.begin(), term.atoms.end(),
+                       [&](uint32_t atom) { return atoms_[atom].data; });
+  });
+  return sure.empty() ? "?" : StrCat(TermsText(sure), "+?");
 }
 
 std::string DimTable::Text(Dim dim) const {

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -29,6 +30,22 @@ struct Dim {
   friend bool operator==(Dim a, Dim b) { return a.code == b.code; }
 };
 
+class DimTable;
+
+/// A sum of many Dims, which makes no formula of each partial sum. What depends on data counts as one
+/// unknown amount.
+class DimSum {
+ public:
+  void Add(Dim dim, const DimTable& table, int64_t times = 1);
+  Dim Take(DimTable& table) const;
+
+ private:
+  int64_t number_ = 0;
+  bool unknown_ = false, data_ = false;
+  std::vector<std::pair<Dim, int64_t>> formulas_;        // each once, with how often, by first appearance
+  std::unordered_map<int64_t, uint32_t> place_by_code_;  // looked up, never walked
+};
+
 class DimTable {
  public:
   /// The symbol of that name.
@@ -36,9 +53,9 @@ class DimTable {
   /// An extent that depends on data, equal to itself alone.
   Dim FromData();
 
-  Dim Add(Dim a, Dim b) { return Combine(a, b, 1); }
-  Dim Subtract(Dim a, Dim b) { return Combine(a, b, -1); }
-  Dim Multiply(Dim a, Dim b);
+  Dim Add(Dim a, Dim b) { return Remembered(kAdd, a, b); }
+  Dim Subtract(Dim a, Dim b) { return Remembered(kSubtract, a, b); }
+  Dim Multiply(Dim a, Dim b) { return Remembered(kMultiply, a, b); }
   /// Rounded down. Exact where the formula allows: T*N*8 / N is T*8.
   Dim Divide(Dim a, Dim b);
 
@@ -51,6 +68,8 @@ class DimTable {
 
   /// "8", "2*N+1", "?" for data, "unknown".
   std::string Text(Dim dim) const;
+  /// The same for a sum of many things: "12*N+?" where only some depend on data.
+  std::string SumText(Dim dim) const;
 
  private:
   // A sum of terms: coefficient times atoms (sorted, repeated for powers). The constant term has no atoms.
@@ -65,12 +84,22 @@ class DimTable {
     bool data = false;
   };
 
+  enum Operation : uint8_t { kAdd, kSubtract, kMultiply };
+  // The last results over formulas, by a hash of the operands: nets repeat themselves.
+  struct Memory {
+    Dim a, b, result;
+    Operation operation = kAdd;
+  };
+  Dim Remembered(Operation operation, Dim a, Dim b);
+
   Terms TermsOf(Dim dim) const;
   Dim Intern(Terms terms);
   Dim InternAtom(Atom atom, const std::string& key);
   Dim Combine(Dim a, Dim b, int64_t sign);
+  Dim Product(Dim a, Dim b);
   std::string TermsText(const Terms& terms) const;
 
+  std::vector<Memory> memory_;
   std::vector<Atom> atoms_;
   std::vector<Terms> formulas_;
   std::vector<uint8_t> from_data_;                    // of each formula

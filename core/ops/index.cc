@@ -72,6 +72,7 @@ constexpr OpDef kOps[] = {
      .policy = kRule,
      .gradient = "BatchGatherGradient(I0, I1, GO0) -> GI0",
      .shape = "batch_gather",
+     .cost = "0; reads Y, indices",
      .tier = 2},
     {.name = "BatchGatherGradient",
      .doc = "Adds the slices of dY to the places of X that they were gathered from, 0 elsewhere.",
@@ -221,6 +222,7 @@ constexpr OpDef kOps[] = {
                  "GI0.values = GO0; if axis=0 and dense_gradient: SparseToDense(I1, GO0, I0) -> GI0; if "
                  "!axis=0: BatchGatherGradient(I0, I1, GO0) -> GI0",
      .shape = "gather",
+     .cost = "0; reads Y, indices",
      .tier = 1},
     {.name = "GatherByKey",
      .doc = "Undoes Partition: takes for each key the next row of the partition that the key "
@@ -355,6 +357,7 @@ constexpr OpDef kOps[] = {
      .enforced = "0>0",
      .policy = kForbidden,
      .shape = "Y = X",
+     .cost = "0; reads slices, indices; writes slices",
      .tier = 2},
     {.name = "ScatterWeightedSum",
      .doc = "For each index i: row i of X times weight0 plus the slices for it, each times its "
@@ -366,6 +369,7 @@ constexpr OpDef kOps[] = {
      .enforced = "0>0",
      .policy = kForbidden,
      .shape = "Y = X",
+     .cost = "0; reads I3, I3, indices; writes I3",
      .tier = 1},
     {.name = "SegmentOneHot",
      .doc = "For each segment of indices a row of size zeros with ones at its indices: float.",

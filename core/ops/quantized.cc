@@ -178,6 +178,7 @@ constexpr OpDef kOps[] = {
      .out = 1,
      .ports = "table indices -> Y",
      .shape = "Y = [|indices|, table.1 - 8] : float",
+     .cost = "0; reads indices, [indices.0, table.1]",
      .tier = 3},
     {.name = "HalfFloatToFused8BitRowwiseQuantized",
      .doc = "FloatToFused8BitRowwiseQuantized for float16 rows.",

@@ -177,6 +177,7 @@ constexpr OpDef kOps[] = {
      .args = "axes:ints",
      .policy = kForbidden,
      .shape = "shape",
+     .cost = "0; reads none",
      .tier = 1},
     {.name = "Size",
      .doc = "The number of elements of X: one int64 number.",
@@ -185,6 +186,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> size",
      .policy = kNone,
      .shape = "size = [] : int64",
+     .cost = "0; reads none",
      .tier = 2},
     {.name = "Slice",
      .doc = "Cuts one range out of each axis, from starts up to but not ends, given as arguments or "

@@ -59,6 +59,12 @@ class Compiler {
     at_ = 0;
     program_.cost = Sum();
     if (error_.empty() && program_.nodes[program_.cost].shape) Fail("expected a number");
+    while (Eat(";") && error_.empty()) {
+      const bool reads = Eat("reads");
+      if (!reads) Expect("writes");
+      (reads ? program_.has_reads : program_.has_writes) = true;
+      if (!Eat("none")) (reads ? program_.reads : program_.writes) = Items();
+    }
     return End();
   }
 
@@ -329,13 +335,19 @@ class Compiler {
     const size_t begin = at_;
     if (Eat("check")) {
       s.kind = ShapeStatement::kCheck;
-      s.node = Sum();
+      const auto written = [&](int32_t& node) {
+        Skip();
+        const size_t from = at_;
+        node = Sum();
+        const std::string_view text = text_.substr(from, at_ - from);
+        return text.substr(0, text.find_last_not_of(' ') + 1);
+      };
+      s.left = written(s.node);
       Expect("=");
-      s.other = Sum();
+      s.right = written(s.other);
       if (!error_.empty()) return s;
       if (program_.nodes[s.node].shape != program_.nodes[s.other].shape) Fail("a shape against a number");
       if (program_.nodes[s.node].shape) s.kind = ShapeStatement::kCheckSame;
-      s.text = text_.substr(begin + 6, at_ - begin - 6);
       return s;
     }
     const std::string_view first = Name();

@@ -104,7 +104,7 @@ struct ShapeStatement {
   int32_t node = -1, other = -1;  // kCheck: node = other
   ShapeType type;
   ShapeWord word = nullptr;
-  std::string_view text;  // of a check
+  std::string_view left, right;  // of a check, as written
 };
 
 struct ShapeProgram {
@@ -113,7 +113,9 @@ struct ShapeProgram {
        plain_outputs = true;  // ports are places: nothing optional or repeated but at the end
   std::vector<ShapeNode> nodes;
   std::vector<ShapeStatement> statements;
-  int32_t cost = -1;  // node, -1 for none
+  int32_t cost = -1;                           // node, -1 for none
+  bool has_reads = false, has_writes = false;  // the cost says what is read or written
+  std::vector<int32_t> reads, writes;          // shapes
 };
 
 /// Compiles def.shape and def.cost. Errors: kParse, naming operator and column.

@@ -28,7 +28,10 @@ class Runner {
           }
           break;
         case ShapeStatement::kCheck:
-          c_.Same(Number(s.other), Number(s.node), InputOf(s.node), s.text);
+          if (const Dim expected = Number(s.other), given = Number(s.node);
+              c_.table.MustDiffer(expected, given))
+            c_.Mismatch(InputOf(s.node), StrCat(s.left, " = ", s.right, " = ", c_.table.Text(expected)),
+                        c_.table.Text(given));
           break;
         case ShapeStatement::kCheckSame:
           c_.SameDims(Shape(s.other), std::max(InputOf(s.node), 0));
@@ -84,6 +87,31 @@ class Runner {
         return c_.table.Divide(Number(n.a), Number(n.b));
       default:
         return {};
+    }
+  }
+
+  TensorInfo Shape(int32_t node) {
+    const ShapeNode& n = Node(node);
+    switch (n.kind) {
+      case ShapeNode::kPort:
+        return Part(n);
+      case ShapeNode::kRange:
+        return Part(n);
+      case ShapeNode::kIntsArg: {
+        DimList dims;
+        for (const int64_t extent : c_.Ints(n.name)) dims.push_back(extent);
+        return TensorInfo::Of(c_.In(0).type, std::move(dims));
+      }
+      case ShapeNode::kList:
+        return List(n);
+      case ShapeNode::kCall:
+        return Call(n);
+      case ShapeNode::kDataRank:
+        return TensorInfo::DataRank(c_.In(0).type);
+      case ShapeNode::kObject:
+        return TensorInfo::Object();
+      default:
+        return TensorInfo();
     }
   }
 
@@ -189,30 +217,6 @@ class Runner {
     return result;
   }
 
-  TensorInfo Shape(int32_t node) {
-    const ShapeNode& n = Node(node);
-    switch (n.kind) {
-      case ShapeNode::kPort:
-        return Part(n);
-      case ShapeNode::kRange:
-        return Part(n);
-      case ShapeNode::kIntsArg: {
-        DimList dims;
-        for (const int64_t extent : c_.Ints(n.name)) dims.push_back(extent);
-        return TensorInfo::Of(c_.In(0).type, std::move(dims));
-      }
-      case ShapeNode::kList:
-        return List(n);
-      case ShapeNode::kCall:
-        return Call(n);
-      case ShapeNode::kDataRank:
-        return TensorInfo::DataRank(c_.In(0).type);
-      case ShapeNode::kObject:
-        return TensorInfo::Object();
-      default:
-        return TensorInfo();
-    }
-  }
   // X, or X[a:b].
   TensorInfo Part(const ShapeNode& n) {
     TensorInfo info = Port(n.port);
@@ -350,8 +354,48 @@ class Runner {
 
 void RunShapeRule(const ShapeProgram& program, ShapeContext& context) { Runner(program, context).Run(); }
 
-Dim RunCost(const ShapeProgram& program, ShapeContext& context) {
-  return program.cost < 0 ? Dim(0) : Runner(program, context).Number(program.cost);
+Dim BytesOf(ShapeTable& table, const TensorInfo& info) {
+  switch (info.kind) {
+    case TensorInfo::kObject:
+      return 0;
+    case TensorInfo::kUnknown:
+      return {};
+    case TensorInfo::kDataRank:
+      return info.type == DataType::kString ? Dim(0) : table.FromData();
+    case TensorInfo::kTensor:
+      break;
+  }
+  if (info.type == DataType::kUndefined) return {};
+  return table.Multiply(table.Product(info.dims), static_cast<int64_t>(DataTypeSize(info.type)));
+}
+
+OpCost RunCost(const ShapeProgram& program, ShapeContext& context) {
+  OpCost cost;
+  ShapeTable& table = context.table;
+  Runner runner(program, context);
+  if (program.cost >= 0) cost.flops = runner.Number(program.cost);
+  const auto touched = [&](const std::vector<int32_t>& nodes) {
+    Dim sum = 0;
+    for (const int32_t node : nodes) sum = table.Add(sum, BytesOf(table, runner.Shape(node)));
+    return sum;
+  };
+  if (program.has_reads) {
+    cost.read = touched(program.reads);
+  } else {
+    for (size_t i = 0; i < context.num_inputs(); ++i) {
+      // One blob read as two inputs is read once.
+      const BlobList& names = context.op().inputs;
+      if (std::find(names.begin(), names.begin() + i, names[i]) == names.begin() + i)
+        cost.read = table.Add(cost.read, BytesOf(table, context.In(i)));
+    }
+  }
+  if (program.has_writes) {
+    cost.written = touched(program.writes);
+  } else {
+    for (size_t i = 0; i < context.num_outputs(); ++i)
+      cost.written = table.Add(cost.written, BytesOf(table, context.Out(i)));
+  }
+  return cost;
 }
 
 }  // namespace weft

@@ -23,8 +23,11 @@
 //                                         joined by "and"
 //   check W.1 = X.1                       a mismatch is a finding about the operator
 //
-// Without ':' a list has the type of input 0. Outputs that no statement sets stay unknown. A cost is one
-// number, the floating point operations: "2*|Y|*|W[1:]|".
+// Without ':' a list has the type of input 0. Outputs that no statement sets stay unknown.
+//
+// A cost is one number, the floating point operations: "2*|Y|*|W[1:]|", an elementary function counting as
+// one. Where an operator does not touch all of its inputs and outputs it says what it touches:
+// "0; reads Y, indices", "6*|grad|; reads grad, indices; writes grad", "0; reads none".
 #pragma once
 
 #include "core/ops/shape_context.h"
@@ -35,7 +38,16 @@ namespace weft {
 /// Runs a compiled rule: sets the outputs of the context.
 void RunShapeRule(const ShapeProgram& program, ShapeContext& context);
 
-/// The floating point operations of an operator whose outputs are set; 0 without a rule.
-Dim RunCost(const ShapeProgram& program, ShapeContext& context);
+/// What an operator costs: floating point operations; bytes read and written.
+struct OpCost {
+  Dim flops = 0, read = 0, written = 0;
+};
+
+/// The cost of an operator whose outputs are set. Without a rule: no operations, and each input read and each
+/// output written once. Strings and objects have no bytes.
+OpCost RunCost(const ShapeProgram& program, ShapeContext& context);
+
+/// Bytes of a value: 0 for objects and strings, unknown when its shape or type is.
+Dim BytesOf(ShapeTable& table, const TensorInfo& info);
 
 }  // namespace weft

@@ -36,7 +36,7 @@ constexpr OpDef kOps[] = {
      .gradient = "SparseLengthsIndicesInGradientMeanGradient(GO0, I2, I1) -> GI0.values; GI0.indices = "
                  "I1",
      .shape = "Y = [lengths.0, table[1:]] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 1},
     {.name = "SparseLengthsMeanGradient",
      .doc = "Row i of dY divided by lengths[i], once for each index of its segment.",
@@ -53,7 +53,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths compressed_indices -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 4] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsMean4BitRowwiseSparse",
      .doc = "SparseLengthsMean over a fused 4-bit table that was pruned: compressed_indices says "
@@ -63,7 +63,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths compressed_indices -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 2] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsMean8BitRowwiseSparse",
      .doc = "SparseLengthsMean over a fused 8-bit table that was pruned: compressed_indices says "
@@ -73,7 +73,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths compressed_indices -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, table.1 - 8] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsMean8BitsRowwise",
      .doc = "SparseLengthsMean over a uint8 table with a scale and bias for each row beside it.",
@@ -82,7 +82,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths scale_bias -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, table[1:]] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsMeanFused2BitRowwise",
      .doc = "SparseLengthsMean over a table whose rows hold 2-bit values and, fused behind them, "
@@ -92,7 +92,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 4] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsMeanFused4BitRowwise",
      .doc = "SparseLengthsMean over a table whose rows hold 4-bit values and, fused behind them, "
@@ -102,7 +102,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 2] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsMeanFused8BitRowwise",
      .doc = "SparseLengthsMean over a table whose rows hold 8-bit values and, fused behind them, "
@@ -112,7 +112,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, table.1 - 8] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsPositionalWeightedSum",
      .doc = "As SparseLengthsSum, each row times the weight of its place in the segment.",
@@ -131,7 +131,7 @@ constexpr OpDef kOps[] = {
      .policy = kRule,
      .gradient = "SparseLengthsIndicesInGradientSumGradient(GO0, I2, I1) -> GI0.values; GI0.indices = I1",
      .shape = "Y = [lengths.0, table[1:]] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 1},
     {.name = "SparseLengthsSumGradient",
      .doc = "Row i of dY once for each index of its segment.",
@@ -148,7 +148,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths compressed_indices -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 4] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsSum4BitRowwiseSparse",
      .doc = "SparseLengthsSum over a fused 4-bit table that was pruned: compressed_indices says "
@@ -158,7 +158,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths compressed_indices -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 2] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 2},
     {.name = "SparseLengthsSum8BitRowwiseSparse",
      .doc = "SparseLengthsSum over a fused 8-bit table that was pruned: compressed_indices says "
@@ -168,7 +168,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths compressed_indices -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, table.1 - 8] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsSum8BitsRowwise",
      .doc = "SparseLengthsSum over a uint8 table with a scale and bias for each row beside it.",
@@ -177,7 +177,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths scale_bias -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, table[1:]] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsSumFused2BitRowwise",
      .doc = "SparseLengthsSum over a table whose rows hold 2-bit values and, fused behind them, "
@@ -187,7 +187,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 4] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsSumFused4BitRowwise",
      .doc = "SparseLengthsSum over a table whose rows hold 4-bit values and, fused behind them, "
@@ -197,7 +197,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, (table.1 - 4) * 2] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsSumFused8BitRowwise",
      .doc = "SparseLengthsSum over a table whose rows hold 8-bit values and, fused behind them, "
@@ -207,7 +207,7 @@ constexpr OpDef kOps[] = {
      .ports = "table indices lengths -> Y",
      .policy = kNone,
      .shape = "Y = [lengths.0, table.1 - 8] : float",
-     .cost = "|indices|*|Y[1:]|",
+     .cost = "|indices|*|Y[1:]|; reads [indices.0, table[1:]], indices, lengths",
      .tier = 3},
     {.name = "SparseLengthsSumSparseLookup",
      .doc = "Renames the indices of embedding bags through remapping and drops those that it maps "

@@ -33,7 +33,7 @@ class Walker {
       : inference_(inference), net_(net), path_(std::move(path)), out_(out) {
     const size_t n = out_.ssa.values().size();
     out_.values.resize(n);
-    out_.flops.assign(net.ops.size(), Dim(0));
+    out_.costs.resize(net.ops.size());
     for (const GivenBlob& blob : given) {
       const BlobId id = out_.ssa.FindBlob(blob.blob);
       if (id == kNoBlob || !out_.ssa.starts_outside(id)) continue;
@@ -72,13 +72,16 @@ class Walker {
     const OpDef* def = nullptr;
     const ShapeProgram* program = inference_.programs.Find(op.type, def);
     const bool nested = def && (def->flags & kControlFlow);
+    problems_.clear();
+    out_.costs[static_cast<size_t>(id)] = OpCost{Dim(), Dim(), Dim()};
     if (program) {
-      problems_.clear();
       ShapeContext context(inference_.table, net_, op, *def, inputs_, outputs_, problems_);
       if (!nested) RunShapeRule(*program, context);
       for (const ShapeProblem& problem : problems_) Report(id, problem);
+      if (!nested) FillGradients(id);
+      out_.costs[static_cast<size_t>(id)] = RunCost(*program, context);
+    } else {
       FillGradients(id);
-      out_.flops[static_cast<size_t>(id)] = RunCost(*program, context);
     }
     for (size_t i = 0; i < outputs_.size(); ++i) out_.values[outputs[i]] = outputs_[i];
     if (nested) InferNested(inference_, net_, id, path_, out_);
@@ -89,12 +92,11 @@ class Walker {
       known = false;
       ++out_.unknown_values;
     }
-    if (known || !inputs_known) return;
-    std::string reason = !def                            ? "unknown operator"
-                         : !def->shape_reason.empty()    ? std::string(def->shape_reason)
-                         : !problems_.empty() && program ? "its inputs do not fit"
-                         : nested                        ? "the nets inside it"
-                                                         : "its arguments do not say";
+    if (known || !inputs_known || !problems_.empty()) return;
+    std::string reason = !def                         ? "unknown operator"
+                         : !def->shape_reason.empty() ? std::string(def->shape_reason)
+                         : nested                     ? "the nets inside it"
+                                                      : "its arguments do not say";
     if (nested && out_.nested.size() > 0 && out_.nested.back().op == id) {
       // What is missing inside says more.
       bool inside = false;
@@ -161,6 +163,38 @@ NetShapes InferShapes(const Net& net, std::span<const GivenBlob> given, ShapeTab
   NetShapes shapes = inference.Walk(net, given, "");
   shapes.findings = inference.findings.Take();
   return shapes;
+}
+
+Result<GivenBlob> ParseGivenBlob(std::string_view text, SymbolTable& symbols, ShapeTable& table) {
+  const auto bad = [&](std::string_view why) {
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("\"", text, "\": ", why, ", as in data=8,3,224,224:float")};
+  };
+  const size_t equals = text.rfind('=');
+  if (equals == std::string_view::npos || equals == 0) return bad("expected a blob, = and its extents");
+  GivenBlob given{symbols.Intern(text.substr(0, equals)), TensorInfo::Object()};
+  std::string_view extents = text.substr(equals + 1);
+  if (extents == "object") return given;
+  given.info = TensorInfo::Of(DataType::kFloat, {});
+  if (const size_t colon = extents.find(':'); colon != std::string_view::npos) {
+    const auto type = ParseDataType(extents.substr(colon + 1));
+    if (!type) return bad(StrCat("no type is called ", extents.substr(colon + 1)));
+    given.info.type = *type;
+    extents = extents.substr(0, colon);
+  }
+  for (const std::string_view extent : StrSplit(extents, ',')) {
+    int64_t number = 0;
+    bool digits = !extent.empty() && extent.size() < 16;
+    for (const char c : extent) {
+      digits &= c >= '0' && c <= '9';
+      if (digits) number = number * 10 + (c - '0');
+    }
+    const bool name =
+        !extent.empty() && ((extent[0] >= 'a' && extent[0] <= 'z') || (extent[0] >= 'A' && extent[0] <= 'Z'));
+    if (!digits && !name) return bad(StrCat("\"", extent, "\" is no extent"));
+    given.info.dims.push_back(digits ? Dim(number) : table.Named(extent));
+  }
+  return given;
 }
 
 std::vector<GivenBlob> FinalShapes(const NetShapes& shapes) {

@@ -15,6 +15,7 @@
 #include "core/check/diagnostic.h"
 #include "core/ops/op_set.h"
 #include "core/ops/shape_context.h"
+#include "core/ops/shape_rule.h"
 #include "core/ssa/ssa.h"
 
 namespace weft {
@@ -36,7 +37,7 @@ struct SilentOp {
 struct NetShapes {
   Ssa ssa;                         // with what nested nets read and write
   std::vector<TensorInfo> values;  // by ValueId
-  std::vector<Dim> flops;          // by operator, those of nested nets (once) counted in it
+  std::vector<OpCost> costs;       // by operator, without the nets inside it
   std::vector<Diagnostic> findings;
   std::vector<Symbol> missing_inputs;  // blobs from outside that are read and about which too little is known
   std::vector<SilentOp> silent_ops;    // whose outputs stay unknown although their inputs are known
@@ -46,6 +47,7 @@ struct NetShapes {
     std::string_view arg;  // "then_net"
     NetPtr net;
     std::unique_ptr<NetShapes> shapes;
+    Dim times = 1;  // how often it runs: the steps of a RecurrentNetwork; 1 for others, loops too
   };
   std::vector<Nested> nested;  // by operator, in the order of its arguments
 
@@ -63,6 +65,10 @@ struct ShapeOptions {
 /// Shapes of `net`; `given` and the names in it belong to its symbol table.
 NetShapes InferShapes(const Net& net, std::span<const GivenBlob> given, ShapeTable& table,
                       const ShapeOptions& options = {});
+
+/// Reads "data=8,3,224,224:float": a blob, its extents (numbers or symbols, none for a scalar) and its type
+/// (float when not given); "queue=object" is no tensor. Errors: kInvalidArgument.
+Result<GivenBlob> ParseGivenBlob(std::string_view text, SymbolTable& symbols, ShapeTable& table);
 
 /// The last values of all blobs that an init net writes, to be given to the net that runs after it.
 std::vector<GivenBlob> FinalShapes(const NetShapes& shapes);

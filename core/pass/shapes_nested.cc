@@ -62,12 +62,10 @@ class NestedInference {
     out_.nested.push_back({id_, arg, nested, std::move(shapes)});
     return walked;
   }
-  // Counts what nested nets do and lack, once their shapes stay.
+  // Counts what nested nets lack, once their shapes stay.
   void Account() {
-    Dim& flops = out_.flops[static_cast<size_t>(id_)];
     for (const NetShapes::Nested& n : out_.nested) {
       if (n.op != id_) continue;
-      for (const Dim dim : n.shapes->flops) flops = table().Add(flops, dim);
       out_.unknown_values += n.shapes->unknown_values;
       out_.silent_ops.insert(out_.silent_ops.end(), n.shapes->silent_ops.begin(), n.shapes->silent_ops.end());
     }
@@ -273,8 +271,8 @@ class NestedInference {
 
   // The step net runs once for each step.
   void Repeat(Dim steps) {
-    Dim& flops = out_.flops[static_cast<size_t>(id_)];
-    flops = table().Multiply(flops, steps);
+    for (NetShapes::Nested& n : out_.nested)
+      if (n.op == id_) n.times = steps;
   }
 
   void RecurrentGradient() {

@@ -58,6 +58,7 @@ void AddGradcheck(CLI::App& app, Main& main);
 void AddRun(CLI::App& app, Main& main);
 void AddClone(CLI::App& app, Main& main);
 void AddExtract(CLI::App& app, Main& main);
+void AddShapes(CLI::App& app, Main& main);
 void AddCheck(CLI::App& app, Main& main);
 void AddConvert(CLI::App& app, Main& main);
 void AddOps(CLI::App& app, Main& main);

@@ -109,6 +109,7 @@ int Run(int argc, char** argv) {
   AddRun(app, main);
   AddClone(app, main);
   AddExtract(app, main);
+  AddShapes(app, main);
   AddCheck(app, main);
   AddConvert(app, main);
   AddOps(app, main);

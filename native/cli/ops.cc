@@ -95,8 +95,9 @@ void AddOps(CLI::App& app, Main& main) {
                                     [&main, words] { return Run(main, *words); });
   command->add_option("NAME", words->name, "an operator, or a word to look for")->type_name("");
   command->add_flag("--names", words->names, "names alone, one a line");
-  command->add_flag("--markdown", words->markdown, "pages as Markdown");
-  AddJson(*command, main, R"({"ops":[{name,doc,inputs,outputs,args,inplace,enforced,gradient,tier,flags}]})");
+  command->add_flag("--md,--markdown", words->markdown, "pages as Markdown");
+  AddJson(*command, main,
+          R"({"ops":[{name,doc,inputs,outputs,args,inplace,enforced,gradient,shape,cost,tier,flags}]})");
 }
 
 }  // namespace weft::cli

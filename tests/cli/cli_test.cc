@@ -46,7 +46,7 @@ TEST(Usage, ExitCodes) {
 
 TEST(Usage, EverySubcommandHasHelp) {
   for (const char* name : {"print", "ssa", "grad", "gradcheck", "run", "clone", "extract", "check", "convert",
-                           "ops", "diff", "pass", "example", "completion"}) {
+                           "ops", "diff", "pass", "example", "completion", "shapes"}) {
     const Outcome help = Weft({name, "--help"});
     EXPECT_EQ(help.exit, 0) << name;
     EXPECT_TRUE(Contains(help.out, std::string("Usage: weft ") + name)) << help.out;
@@ -396,6 +396,37 @@ complete_words weft ops SpatialBNG
   const Outcome words = Shell("bash " + script);
   EXPECT_EQ(words.out, "extract example\n--mode\nerror dense sparse\nSpatialBNGradient\n") << words.err;
   for (const char* shell : {"zsh", "fish"}) EXPECT_EQ(Weft({"completion", shell}).exit, 0) << shell;
+}
+
+constexpr std::string_view kShapeless = R"(name: "n"
+op { input: "x" input: "w" input: "b" output: "y" type: "FC" }
+external_input: "x" external_input: "w" external_input: "b" external_output: "y")";
+
+TEST(Shapes, FromInputsAndInitNets) {
+  const Folder folder;
+  const std::string net = folder.Write("net.pbtxt", kShapeless);
+  const std::string init = folder.Write("init.pbtxt", R"(name: "i"
+op { output: "w" type: "XavierFill" arg { name: "shape" ints: 5 ints: 3 } }
+op { output: "b" type: "ConstantFill" arg { name: "shape" ints: 5 } })");
+  const Outcome whole = Weft({"shapes", net, "--init", init, "--input", "x=N,3", "--json"});
+  EXPECT_EQ(whole.exit, 0);
+  EXPECT_EQ(whole.json()["whole"], true);
+  EXPECT_EQ(whole.json()["total"]["flops"], "30*N");
+  EXPECT_EQ(whole.json()["total"]["parameters"], 20);
+  EXPECT_TRUE(Contains(Weft({"shapes", net, "--init", init, "--input", "x=8,3"}).out, "float [8, 5]"));
+}
+
+TEST(Shapes, WhatIsWrongOrMissing) {
+  const Folder folder;
+  const std::string net = folder.Write("net.pbtxt", kShapeless);
+  const Outcome missing = Weft({"shapes", net});
+  EXPECT_EQ(missing.exit, 0);
+  EXPECT_TRUE(Contains(missing.out, "missing  the shapes of 3 inputs: x, w, b")) << missing.out;
+  const Outcome wrong = Weft({"shapes", net, "--input", "x=8,3", "--input", "w=5,4", "--json"});
+  EXPECT_EQ(wrong.exit, 1);
+  EXPECT_EQ(wrong.json()["findings"][0]["code"], "wrong_shape");
+  EXPECT_EQ(wrong.json()["findings"][0]["blob"], "w");
+  EXPECT_EQ(Weft({"shapes", net, "--input", "x"}).exit, 1);
 }
 
 }  // namespace

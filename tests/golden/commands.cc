@@ -64,7 +64,8 @@ Result<std::string> Check(Words& words, std::span<const std::string> inputs) {
 }
 
 constexpr Command kCommands[] = {
-    {"print", Print}, {"check", Check}, {"convert", Convert}, {"grad", Grad}, {"pass", Pass},
+    {"print", Print}, {"check", Check}, {"convert", Convert},
+    {"grad", Grad},   {"pass", Pass},   {"shapes", Shapes},
 };
 
 }  // namespace

@@ -16,5 +16,6 @@ std::span<const Command> Commands();
 // Commands with a file of their own.
 Result<std::string> Grad(Words& words, std::span<const std::string> inputs);
 Result<std::string> Pass(Words& words, std::span<const std::string> inputs);
+Result<std::string> Shapes(Words& words, std::span<const std::string> inputs);
 
 }  // namespace weft::golden

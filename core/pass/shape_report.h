@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes and costs of a net as text for people, and as JSON for programs.
+#pragma once
+
+#include <string>
+
+#include "core/base/json.h"
+#include "core/pass/cost.h"
+#include "core/ssa/print.h"
+
+namespace weft {
+
+/// A line for each value that an operator writes, nets inside operators below it; then totals, by scope too,
+/// and what is missing. Findings are not shown.
+void PrintShapes(const Net& net, const NetShapes& shapes, const NetCost& cost, const ShapeTable& table,
+                 const EmitPiece& emit);
+std::string ShapesListing(const Net& net, const NetShapes& shapes, const NetCost& cost,
+                          const ShapeTable& table);
+
+/// The members net, whole, blobs, operators, scopes, total, peak, missing_inputs, silent_operators and
+/// findings of an object. Extents and sums are numbers, or formulas as text; null when they are unknown;
+/// extents that depend on data are "?".
+void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, const NetCost& cost,
+                 const ShapeTable& table);
+
+}  // namespace weft

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes and costs of whole nets: those of tests/data/models, and real files where WEFT_CORPUS names a folder
+// of them.
+#include "core/pass/shapes.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "core/base/str.h"
+#include "core/pass/cost.h"
+#include "proto/document.h"
+#include "tests/support/compact_net.h"
+#include "tests/support/files.h"
+#include "tests/support/golden.h"
+
+namespace weft::test {
+namespace {
+
+using testing::CompactNet;
+
+std::string ShapeOf(const Net& net, const NetShapes& shapes, const ShapeTable& table, std::string_view blob) {
+  const BlobId id = shapes.ssa.FindBlob(net.symbols->Find(blob));
+  return id == kNoBlob ? "no such blob" : table.Text(shapes.values[shapes.ssa.latest(id)]);
+}
+
+struct Model {
+  std::string_view name;
+  std::vector<std::string> inputs;
+  int64_t parameters;  // of the net and its optimizer, at their first use
+};
+
+std::vector<std::string> Gpus(int count, std::vector<std::string> inputs) {
+  std::vector<std::string> all;
+  for (int gpu = 0; gpu < count; ++gpu)
+    for (const std::string& input : inputs) all.push_back(StrCat("gpu_", gpu, "/", input));
+  return all;
+}
+
+std::vector<Model> Models() {
+  const std::vector<std::string> image = {"data=N,3,224,224", "label=N:int32"};
+  std::vector<std::string> dlrm = {"dense=N,13", "label=N,1"};
+  for (int i = 0; i < 26; ++i) {
+    dlrm.push_back(StrCat("ids_", i, "=M", i, ":int64"));
+    dlrm.push_back(StrCat("lens_", i, "=N:int32"));
+  }
+  std::vector<std::string> shards = Gpus(2, image);
+  shards.push_back("store_handler=object");
+  return {
+      {"alexnet_train", image, 61100840},
+      {"vgga_train", image, 132863336},
+      {"overfeat_train", {"data=N,3,231,231", "label=N:int32"}, 145920872},
+      {"inception_train", image, 6998552},
+      {"resnet50_train", image, 0},
+      {"resnet50_train_2gpu", Gpus(2, image), 0},
+      {"resnet50_train_8gpu", Gpus(8, image), 0},
+      {"resnet50_train_2gpu_4shards_gloo", shards, 0},
+      {"char_rnn_2",
+       {"seq=T,N,32", "h0=1,N,64", "c0=1,N,64", "len=N:int32", "h1=1,N,64", "c1=1,N,64", "target=P:int32"},
+       0},
+      {"dlrm_26", dlrm, 0}};
+}
+
+TEST(Shapes, OfModelsAreWhole) {
+  for (const Model& model : Models()) {
+    SCOPED_TRACE(std::string(model.name));
+    const Net net = NetFromFile(StrCat("models/", model.name, ".pb"));
+    ShapeTable table;
+    std::vector<GivenBlob> given;
+    std::vector<Symbol> params;
+    for (const std::string& input : model.inputs) {
+      Result<GivenBlob> blob = ParseGivenBlob(input, *net.symbols, table);
+      ASSERT_TRUE(blob) << blob.error().message;
+      given.push_back(*blob);
+    }
+    const Net init = NetFromFile(StrCat("models/", model.name, "_init.pb"), net.symbols);
+    const NetShapes filled = InferShapes(init, given, table);
+    EXPECT_TRUE(filled.whole());
+    EXPECT_TRUE(filled.findings.empty());
+    for (GivenBlob& blob : FinalShapes(filled)) {
+      params.push_back(blob.blob);
+      given.push_back(std::move(blob));
+    }
+    const NetShapes shapes = InferShapes(net, given, table);
+    EXPECT_TRUE(shapes.whole());
+    for (const Symbol blob : shapes.missing_inputs) ADD_FAILURE() << "missing " << net.Str(blob);
+    for (const SilentOp& op : shapes.silent_ops)
+      ADD_FAILURE() << op.path << " " << op.op << ": " << op.reason;
+    for (const Diagnostic& finding : shapes.findings) ADD_FAILURE() << finding.message;
+    // A gradient has the shape of what it is the gradient of.
+    int gradients = 0;
+    for (const Symbol param : params) {
+      const Symbol gradient = net.symbols->Find(StrCat(net.Str(param), "_grad"));
+      const BlobId id = gradient ? shapes.ssa.FindBlob(gradient) : kNoBlob;
+      if (id == kNoBlob) continue;
+      ++gradients;
+      EXPECT_EQ(ShapeOf(net, shapes, table, net.Str(gradient)), ShapeOf(net, shapes, table, net.Str(param)));
+    }
+    EXPECT_GT(gradients, 0);
+    const NetCost cost = CostOf(net, shapes, params, table);
+    EXPECT_EQ(cost.total.unknown, 0u);
+    EXPECT_FALSE(cost.total.cost.flops.unknown());
+    EXPECT_FALSE(cost.peak.unknown());
+    if (model.parameters > 0) {
+      EXPECT_EQ(cost.total.parameters.code, model.parameters);
+    }
+    std::puts(StrCat(model.name, ": ", shapes.values.size(), " values whole, ", gradients,
+                     " gradients like their parameters, ", table.SumText(cost.total.cost.flops), " flop, ",
+                     table.SumText(cost.peak), " bytes live")
+                  .c_str());
+  }
+}
+
+TEST(Shapes, ConvolutionsCountMultiplyAndAdd) {
+  const Net net = NetFromText(R"(
+      op { input: "x" input: "w" input: "b" output: "y" type: "Conv"
+           arg { name: "kernel" i: 3 } arg { name: "pad" i: 1 } }
+      external_input: "x" external_input: "w" external_input: "b" external_output: "y")");
+  ShapeTable table;
+  std::vector<GivenBlob> given;
+  for (const char* text : {"x=2,8,10,10", "w=4,8,3,3", "b=4"})
+    given.push_back(*ParseGivenBlob(text, *net.symbols, table));
+  const NetShapes shapes = InferShapes(net, given, table);
+  EXPECT_EQ(ShapeOf(net, shapes, table, "y"), "float [2, 4, 10, 10]");
+  const Symbol params[] = {net.symbols->Find("w"), net.symbols->Find("b")};
+  const NetCost cost = CostOf(net, shapes, params, table);
+  EXPECT_EQ(cost.total.cost.flops.code, 2 * 800 * 72);
+  EXPECT_EQ(cost.total.cost.read.code, 4 * (1600 + 288 + 4));
+  EXPECT_EQ(cost.total.cost.written.code, 4 * 800);
+  EXPECT_EQ(cost.total.parameters.code, 292);
+  EXPECT_EQ(cost.peak.code, 4 * (1600 + 288 + 4 + 800));
+}
+
+TEST(Shapes, ValuesDieAfterTheirLastReader) {
+  // a dies before c is made; Relu works in place.
+  const Net net = CompactNet("in x; Sigmoid(x) -> a; Relu(a) -> a; Tanh(a) -> b; Tanh(b) -> c; out c");
+  ShapeTable table;
+  std::vector<GivenBlob> given = {*ParseGivenBlob("x=250", *net.symbols, table)};
+  const NetShapes shapes = InferShapes(net, given, table);
+  const NetCost cost = CostOf(net, shapes, {}, table);
+  EXPECT_EQ(cost.peak.code, 3000);
+  EXPECT_EQ(cost.peak_op, 2);
+}
+
+TEST(Shapes, CorpusIsWholeOrSaysWhatIsMissing) {
+  const char* folder = std::getenv("WEFT_CORPUS");
+  const std::string path = folder ? folder : WEFT_SOURCE "/../shared/netdefs";
+  if (!std::filesystem::is_directory(path)) GTEST_SKIP() << "no real files: WEFT_CORPUS names their folder";
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path().string());
+  std::sort(files.begin(), files.end());
+  int nets = 0, whole = 0, declared = 0;
+  for (const std::string& file : files) {
+    const Result<Document> document = Open(Bytes(ReadFile(file)), {.name = file});
+    if (!document) continue;
+    for (const Document::NamedNet& named : document->nets) {
+      SCOPED_TRACE(file);
+      const Net& net = named.net;
+      ShapeTable table;
+      const NetShapes shapes = InferShapes(net, {}, table);
+      ++nets;
+      whole += shapes.whole();
+      declared += !net.external_inputs.empty();
+      EXPECT_TRUE(shapes.whole() || !shapes.missing_inputs.empty() || !shapes.silent_ops.empty() ||
+                  !shapes.findings.empty());
+      // With its inputs known as symbols of any rank nobody can say more; known ones are never contradicted.
+      for (const Diagnostic& finding : shapes.findings) EXPECT_EQ(finding.code, FindingCode::kWrongShape);
+    }
+  }
+  std::puts(StrCat(nets, " nets, ", declared, " declare inputs; ", whole,
+                   " whole from what they hold alone, the others say what is missing")
+                .c_str());
+}
+
+}  // namespace
+}  // namespace weft::test
