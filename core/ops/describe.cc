@@ -168,7 +168,8 @@ std::string OpMarkdown(const OpDef& def) {
   if (!def.inplace.empty()) StrAppend(out, "- in place: ", PairText(def.inplace, "may be"), "\n");
   if (!def.enforced.empty()) StrAppend(out, "- in place: ", PairText(def.enforced, "must be"), "\n");
   StrAppend(out, "- gradient: `", GradientText(def), "`\n");
-  if (!ShapeText(def).empty()) StrAppend(out, "- shapes: `", ShapeText(def), "`\n");
+  if (!def.shape.empty()) StrAppend(out, "- shapes: `", def.shape, "`\n");
+  if (!def.shape_reason.empty()) StrAppend(out, "- shapes: ", ShapeText(def), "\n");
   if (!def.cost.empty()) StrAppend(out, "- cost: `", def.cost, "`\n");
   StrAppend(out, "- ", FlagText(def), "\n");
   const std::vector<ArgSpec> args = ParseArgs(def.args);

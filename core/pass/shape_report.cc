@@ -123,25 +123,6 @@ class Printer {
     Put("\n");
   }
 
-  void Missing(const Net& net, const NetShapes& shapes) {
-    if (!shapes.missing_inputs.empty()) {
-      std::vector<std::string> names;
-      for (const Symbol blob : shapes.missing_inputs) names.emplace_back(net.Str(blob));
-      Put("missing", TextClass::kWarning);
-      Put(StrCat("  the shapes of ", names.size(),
-                 names.size() == 1 ? " input: " : " inputs: ", ListNames(names, 20), "\n"));
-    }
-    constexpr size_t kMost = 20;
-    for (size_t i = 0; i < std::min(kMost, shapes.silent_ops.size()); ++i) {
-      const SilentOp& op = shapes.silent_ops[i];
-      Put("missing", TextClass::kWarning);
-      Put(StrCat("  op ", op.path.empty() ? "" : StrCat(op.path, "/"), op.op, " ", net.Str(op.type),
-                 " does not say what it makes: ", op.reason, "\n"));
-    }
-    if (shapes.silent_ops.size() > kMost)
-      Put(StrCat("and ", shapes.silent_ops.size() - kMost, " more operators\n"), TextClass::kMuted);
-  }
-
  private:
   const ShapeTable& table_;
   const EmitPiece& emit_;
@@ -216,7 +197,6 @@ void PrintShapes(const Net& net, const NetShapes& shapes, const NetCost& cost, c
   Printer printer(table, emit);
   printer.Values(net, shapes, cost.ops, 0);
   printer.Totals(net, cost);
-  printer.Missing(net, shapes);
 }
 
 std::string ShapesListing(const Net& net, const NetShapes& shapes, const NetCost& cost,

@@ -12,8 +12,8 @@
 
 namespace weft {
 
-/// A line for each value that an operator writes, nets inside operators below it; then totals, by scope too,
-/// and what is missing. Findings are not shown.
+/// A line for each value that an operator writes, nets inside operators below it; then totals, by scope too.
+/// Findings are not shown.
 void PrintShapes(const Net& net, const NetShapes& shapes, const NetCost& cost, const ShapeTable& table,
                  const EmitPiece& emit);
 std::string ShapesListing(const Net& net, const NetShapes& shapes, const NetCost& cost,

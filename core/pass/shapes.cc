@@ -155,12 +155,37 @@ NetShapes Inference::Walk(const Net& net, std::span<const GivenBlob> given, std:
   return shapes;
 }
 
+// What is missing, as notes: nothing is wrong with a net whose inputs nobody described.
+void ReportMissing(const Net& net, const NetShapes& shapes, Findings& findings) {
+  const auto add = [&](Diagnostic finding) {
+    if (!findings.Wants(FindingCode::kShapeUnknown)) return;
+    finding.code = FindingCode::kShapeUnknown;
+    finding.severity = Severity::kNote;
+    findings.Add(std::move(finding));
+  };
+  for (const Symbol blob : shapes.missing_inputs) {
+    const Ssa& ssa = shapes.ssa;
+    ValueId v = ssa.latest(ssa.FindBlob(blob));
+    while (ssa.values()[v].previous != kNoValue) v = ssa.values()[v].previous;
+    const OpId reader = ssa.uses(v).front();
+    add({.op = reader,
+         .blob = std::string(net.Str(blob)),
+         .message = StrCat("the shape of input ", net.Str(blob), ", first read by ", OpLabel(net, reader),
+                           ", is not known")});
+  }
+  for (const SilentOp& op : shapes.silent_ops)
+    add({.op = op.op,
+         .message = StrCat("op ", op.op, " ", net.Str(op.type), " does not say what it makes: ", op.reason),
+         .path = op.path});
+}
+
 }  // namespace internal
 
 NetShapes InferShapes(const Net& net, std::span<const GivenBlob> given, ShapeTable& table,
                       const ShapeOptions& options) {
   internal::Inference inference(table, *options.ops, *net.symbols, options.per_code);
   NetShapes shapes = inference.Walk(net, given, "");
+  internal::ReportMissing(net, shapes, inference.findings);
   shapes.findings = inference.findings.Take();
   return shapes;
 }

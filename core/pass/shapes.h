@@ -35,10 +35,10 @@ struct SilentOp {
 };
 
 struct NetShapes {
-  Ssa ssa;                         // with what nested nets read and write
-  std::vector<TensorInfo> values;  // by ValueId
-  std::vector<OpCost> costs;       // by operator, without the nets inside it
-  std::vector<Diagnostic> findings;
+  Ssa ssa;                             // with what nested nets read and write
+  std::vector<TensorInfo> values;      // by ValueId
+  std::vector<OpCost> costs;           // by operator, without the nets inside it
+  std::vector<Diagnostic> findings;    // wrong shapes; what is missing, as notes
   std::vector<Symbol> missing_inputs;  // blobs from outside that are read and about which too little is known
   std::vector<SilentOp> silent_ops;    // whose outputs stay unknown although their inputs are known
 

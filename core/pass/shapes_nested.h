@@ -41,4 +41,7 @@ struct Inference {
 /// Infers the nets inside operator `op` and sets its outputs, and what the nets write, in `out`.
 void InferNested(Inference& inference, const Net& net, OpId op, const std::string& path, NetShapes& out);
 
+/// Adds what `shapes` lacks.
+void ReportMissing(const Net& net, const NetShapes& shapes, Findings& findings);
+
 }  // namespace weft::internal

@@ -56,7 +56,7 @@ int Run(Main& main, const Words& words) {
   NetShapes shapes = InferShapes(*net, given, table);
   shapes.findings.insert(shapes.findings.begin(), findings.begin(), findings.end());
   const NetCost cost = CostOf(*net, shapes, params, table);
-  const bool wrong = !shapes.findings.empty();
+  const bool wrong = CountSeverities(shapes.findings)[static_cast<size_t>(Severity::kError)] > 0;
   if (main.json) {
     std::string json;
     JsonWriter writer(json);
@@ -68,7 +68,8 @@ int Run(Main& main, const Words& words) {
   }
   Stream out(STDOUT_FILENO, main.color);
   PrintShapes(*net, shapes, cost, table, out.Emitter());
-  if (wrong) PrintFindings(shapes.findings, {.width = out.width()}, out.Emitter());
+  if (!shapes.findings.empty())
+    PrintFindings(shapes.findings, {.width = out.width(), .per_code = 20}, out.Emitter());
   out.Flush();
   return out.failed() || wrong ? kInputAtFault : kOk;
 }

@@ -421,7 +421,8 @@ TEST(Shapes, WhatIsWrongOrMissing) {
   const std::string net = folder.Write("net.pbtxt", kShapeless);
   const Outcome missing = Weft({"shapes", net});
   EXPECT_EQ(missing.exit, 0);
-  EXPECT_TRUE(Contains(missing.out, "missing  the shapes of 3 inputs: x, w, b")) << missing.out;
+  EXPECT_TRUE(Contains(missing.out, "the shape of input w, first read by op 0 FC, is not known"))
+      << missing.out;
   const Outcome wrong = Weft({"shapes", net, "--input", "x=8,3", "--input", "w=5,4", "--json"});
   EXPECT_EQ(wrong.exit, 1);
   EXPECT_EQ(wrong.json()["findings"][0]["code"], "wrong_shape");

@@ -164,10 +164,7 @@ TEST(Shapes, CorpusIsWholeOrSaysWhatIsMissing) {
       ++nets;
       whole += shapes.whole();
       declared += !net.external_inputs.empty();
-      EXPECT_TRUE(shapes.whole() || !shapes.missing_inputs.empty() || !shapes.silent_ops.empty() ||
-                  !shapes.findings.empty());
-      // With its inputs known as symbols of any rank nobody can say more; known ones are never contradicted.
-      for (const Diagnostic& finding : shapes.findings) EXPECT_EQ(finding.code, FindingCode::kWrongShape);
+      EXPECT_TRUE(shapes.whole() || !shapes.findings.empty());
     }
   }
   std::puts(StrCat(nets, " nets, ", declared, " declare inputs; ", whole,

@@ -73,7 +73,8 @@ TEST(Check, JsonHasNullsForNothing) {
 // nested a hundred deep.
 TEST(Check, EveryCodeHasAGoldenCase) {
   const std::string cases = test::ReadFile(test::DataPath("../golden/check.txt")) +
-                            test::ReadFile(test::DataPath("../golden/check_plan.txt"));
+                            test::ReadFile(test::DataPath("../golden/check_plan.txt")) +
+                            test::ReadFile(test::DataPath("../golden/shapes.txt"));
   for (int k = 0; k < kNumFindingCodes; ++k) {
     const auto code = static_cast<FindingCode>(k);
     if (code == FindingCode::kLenient || code == FindingCode::kNestedTooDeep) continue;
