@@ -132,11 +132,6 @@ std::vector<Symbol> NetBuilder::Add(const OpSpec& spec, const Scope& scope) {
   op.args = spec.args.In(*net_.symbols);
   for (const BlobRef& input : spec.inputs) op.inputs.push_back(Resolve(input, scope.name));
   for (const BlobRef& input : spec.control_inputs) op.control_inputs.push_back(Resolve(input, scope.name));
-  for (Symbol blob : op.inputs) {
-    if (BlobIsDefined(blob)) continue;
-    flags_[blob] |= kExternalInput;
-    net_.external_inputs.push_back(blob);
-  }
   if (std::holds_alternative<std::monostate>(spec.outputs)) {
     op.outputs.push_back(NextName(spec.type, {}, scope.name));
   } else if (const int* count = std::get_if<int>(&spec.outputs)) {
@@ -145,10 +140,19 @@ std::vector<Symbol> NetBuilder::Add(const OpSpec& spec, const Scope& scope) {
     for (const BlobRef& output : std::get<std::vector<BlobRef>>(spec.outputs))
       op.outputs.push_back(Resolve(output, scope.name));
   }
-  Note(op);
   std::vector<Symbol> outputs(op.outputs.begin(), op.outputs.end());
-  net_.ops.push_back(std::move(op));
+  Append(std::move(op));
   return outputs;
+}
+
+void NetBuilder::Append(Op op) {
+  for (Symbol blob : op.inputs) {
+    if (BlobIsDefined(blob)) continue;
+    flags_[blob] |= kExternalInput;
+    net_.external_inputs.push_back(blob);
+  }
+  Note(op);
+  net_.ops.push_back(std::move(op));
 }
 
 Result<Symbol> NetBuilder::Const(const ConstValue& value, std::optional<BlobRef> output, const Scope& scope) {

@@ -6,6 +6,7 @@
 // Finish, edit, and start a builder on the result. Scopes are values given with each call. Not thread-safe.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -94,6 +95,10 @@ class NetBuilder {
 
   /// Appends an op and returns its outputs. An input that the net does not define becomes an external input.
   std::vector<Symbol> Add(const OpSpec& spec, const Scope& scope = {});
+  /// Appends a ready op over this net's symbols. External inputs as in Add.
+  void Append(Op op);
+  /// Changes type, workers or arguments of the net; `edit` must leave its name, ops and external inputs.
+  void EditHead(const std::function<void(Net&)>& edit) { edit(net_); }
   /// Appends the fill op that makes `value`: GivenTensor{,Int,Int64,Bool,String}Fill; the output is `output`,
   /// or a new name. Errors: kInvalidArgument when the shape does not hold the number of values.
   Result<Symbol> Const(const ConstValue& value, std::optional<BlobRef> output = {}, const Scope& scope = {});

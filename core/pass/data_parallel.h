@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Data parallelism as a plan: one model is built again for each device under a name scope of its own
+// ("gpu_0/"), gradients are summed over devices and machines, parameters start equal everywhere. What comes
+// out is nets; native/comm only executes their collectives. Names and order are those of Caffe2's
+// data_parallel_model (semantics.md section 6); its faults B39-B50 are mended. Linear in the replicated nets.
+// Values; a ModelBuilder belongs to whoever builds.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/base/result.h"
+#include "core/ir/net_builder.h"
+#include "core/ops/gradient_context.h"
+#include "core/ops/op_set.h"
+
+namespace weft {
+
+struct ParamGradient {
+  Symbol param;
+  Gradient gradient;
+};
+
+/// A model being built: what the callbacks add to. Both nets share one symbol table.
+struct ModelBuilder {
+  NameRegistry& registry;
+  NetBuilder net, init;
+  std::vector<Symbol> params{};            // trained, in the order of their making
+  std::vector<Symbol> computed_params{};   // filled by the net itself (running means), not trained
+  std::vector<ParamGradient> gradients{};  // once there is a backward pass, in the order of params
+
+  Gradient GradientOf(Symbol param) const;
+  /// Takes the net out, edits it and puts it back under its name.
+  void EditNet(const std::function<Net(Net)>& edit);
+};
+
+/// How many machines, and how they meet.
+struct Rendezvous {
+  std::string kv_handler = "store_handler";  // the blob of the key-value store; empty: none (MPI)
+  int num_shards = 1;
+  int shard_id = 0;
+  std::string engine = "GLOO";  // GLOO, NCCL or MPI
+  std::optional<std::string> transport{};
+  std::optional<std::string> interface {};
+  bool mpi_rendezvous = false;
+};
+
+struct ParallelOptions {
+  std::vector<int> devices{};   // at least one, each once
+  int32_t device_type = kCuda;  // kCpu, kCuda, kHip or kIdeep
+  std::optional<Rendezvous> rendezvous{};
+  bool use_nccl = false;
+  bool shared_model = false;  // CPU, one machine: all replicas read the first one's parameters
+  bool combine_spatial_bn = false;
+  bool broadcast_computed_params = true;
+  bool optimize_gradient_memory = false;
+  bool dynamic_memory_management = false;
+  std::vector<std::string> blobs_to_keep{};  // dynamic_memory_management keeps these, named without scope
+  std::string net_type = "dag";
+  int threads_per_device = 4;
+  int max_concurrent_distributed_ops = 16;
+  int barrier_timeout_ms = 300000;
+  uint32_t gradient_faults = 0;  // GradientFault bits: faults of Caffe2's planner to repeat
+  std::function<bool(int to, int from)> peer_access{};  // between GPUs; unset: everywhere
+
+  int num_shards() const { return rendezvous ? rendezvous->num_shards : 1; }
+  bool is_gpu() const { return device_type == kCuda || device_type == kHip; }
+  /// "gpu", "cpu" or "ideep".
+  std::string_view prefix() const;
+};
+
+/// Parallelize's callbacks. `scope` is the name and device scope of one replica; those without one are called
+/// once. Only `forward` is needed; without `param_update` and `optimizer` there is no backward pass.
+struct ParallelCallbacks {
+  using PerDevice = std::function<Result<void>(ModelBuilder&, const Scope& scope)>;
+  using Whole = std::function<Result<void>(ModelBuilder&)>;
+  PerDevice input{};
+  std::function<Result<std::vector<Symbol>>(ModelBuilder&, const Scope& scope, float loss_scale)> forward{};
+  PerDevice param_update{};  // or `optimizer`, not both
+  Whole optimizer{};         // for all of model.params, which are on all devices
+  PerDevice post_sync{};
+  Whole before_gradients{};
+  Whole net_transformer{};
+};
+
+/// The same blob on each device, in the order of the devices (kNoSymbol where a shared model dropped it).
+struct BlobGroup {
+  std::string name;  // without scope; "<indices>:<values>" for a sparse gradient
+  std::vector<Gradient> blobs;
+};
+
+struct ParallelNets {
+  Net init, net;
+  std::optional<Net> global_init{}, global_update{}, warmup{};  // BMUF
+  std::optional<Net> barrier_init{}, barrier{};                 // with a GLOO rendezvous; run once
+  int warmup_iterations = 0;
+  std::vector<Symbol> params{}, computed_params{};
+  std::vector<ParamGradient> gradients{};
+  std::vector<BlobGroup> groups{};  // parameters, computed ones, gradients, then what else is kept equal
+  /// What a checkpoint holds: all that init makes on the first device, and the iteration. Sorted by name.
+  std::vector<Symbol> checkpoint{};
+  std::vector<Symbol> learning_rates{};  // outputs of the LearningRate operators (B44)
+};
+
+/// Errors: kInvalidArgument, naming the option, for a request that makes no sense (no devices, a device
+/// twice, shared_model on GPUs or on several machines (B42), combine_spatial_bn without an update (B42), both
+/// memory options, both kinds of update, a blob that is a parameter twice (B43)); those of the callbacks and
+/// of PlanGradients; kNotFound for a parameter without a gradient or one that init does not make;
+/// kDeviceMismatch for an operator that reads another device's blob (B50).
+Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const ParallelCallbacks& callbacks,
+                                 const ParallelOptions& options);
+
+/// A model built once for one device. Both nets share one symbol table.
+struct SingleModel {
+  Net init, net;
+  std::vector<Symbol> losses, params;
+  std::vector<Symbol> computed_params{};
+  // What each device does with its gradients: reads that of a parameter as "<param>_grad", a sparse one as
+  // "<param>_grad_indices" and "<param>_grad_values", whatever the backward pass calls them.
+  std::optional<Net> update{};
+  bool loss_scale_op = false;  // the last operator on each loss is a Scale that carries the loss scale; else
+                               // one is appended
+};
+
+/// `input`, `forward` and, when the model has an update net, `param_update`: the model's operators with each
+/// blob in the replica's name scope and each operator on its device, those that are on the CPU by their own
+/// device option excepted. `model` must outlive the callbacks.
+ParallelCallbacks CallbacksOf(const SingleModel& model);
+
+}  // namespace weft

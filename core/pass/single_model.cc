@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// A model that was built for one device as the callbacks of Parallelize.
+#include <algorithm>
+#include <memory>
+
+#include "core/base/str.h"
+#include "core/pass/data_parallel.h"
+#include "core/ssa/rename.h"
+
+namespace weft {
+
+namespace {
+
+// The operators of `from` under the names of a replica, on its device.
+class Replicator {
+ public:
+  Replicator(const SingleModel& model, NameRegistry& registry, const Scope& scope)
+      : registry_(registry),
+        symbols_(model.net.symbols),
+        scope_(scope),
+        nesting_(*symbols_),
+        map_(*symbols_, 4 * (model.net.ops.size() + model.init.ops.size())) {
+    for (const Net* net : {&model.init, &model.net}) Enter(*net);
+    if (model.update) Enter(*model.update);
+  }
+
+  Symbol operator()(Symbol blob) const { return map_(blob); }
+  void Set(std::string_view from, Symbol to) {
+    if (to) map_.Set(symbols_->Intern(from), to);
+  }
+
+  Result<Op> Replica(const Op& op) const {
+    Op replica = op;
+    WEFT_TRY_VOID(RenameInOp({symbols_, map_, nesting_, &registry_, true}, replica));
+    Move(replica, 0);
+    return replica;
+  }
+
+ private:
+  void Enter(const Net& net) {
+    const auto enter = [&](Symbol blob) {
+      if (!map_.has(blob)) map_.Set(blob, symbols_->Intern(scope_.name.Scoped(symbols_->Str(blob))));
+    };
+    for (Symbol blob : net.external_inputs) enter(blob);
+    for (const Op& op : net.ops) {
+      for (Symbol blob : op.inputs) enter(blob);
+      for (Symbol blob : op.outputs) enter(blob);
+      const NestedUses uses = UsesOfNestedNets(net, op, nesting_);
+      for (Symbol blob : uses.reads) enter(blob);
+      for (Symbol blob : uses.writes) enter(blob);
+    }
+  }
+
+  // What is on the CPU by its own option stays there.
+  void Move(Op& op, int depth) const {
+    const bool stays = op.device && op.device->device_type && op.device->type() == kCpu &&
+                       scope_.device.device->type() != kCpu;
+    if (!stays) op.device = scope_.device.device;
+    if (nesting_.Of(op.type) == Nesting::kNone || depth >= 100) return;
+    std::vector<Arg> args = op.args.Copy();
+    for (Arg& arg : args) {
+      if ((arg.has & Arg::kHasN) == 0) continue;
+      auto data = std::make_shared<ArgData>(*arg.Load());
+      Net inner = *data->n;
+      for (Op& nested : inner.ops) Move(nested, depth + 1);
+      data->n = std::make_shared<const Net>(std::move(inner));
+      arg.data = std::move(data);
+      arg.encoded = nullptr;
+    }
+    op.args = ArgList(std::move(args));
+  }
+
+  NameRegistry& registry_;
+  const SymbolTablePtr& symbols_;
+  const Scope& scope_;
+  const NestingTypes nesting_;
+  BlobMap map_;
+};
+
+// The number of the loss's last operator when that is a Scale on itself, else -1.
+int64_t ScaleOf(const Net& net, Symbol loss) {
+  for (size_t i = net.ops.size(); i-- > 0;) {
+    const Op& op = net.ops[i];
+    if (std::find(op.outputs.begin(), op.outputs.end(), loss) == op.outputs.end()) continue;
+    const bool scales = net.Str(op.type) == "Scale" && op.inputs.size() == 1 && op.inputs[0] == loss;
+    return scales ? static_cast<int64_t>(i) : -1;
+  }
+  return -1;
+}
+
+Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder& to, const Scope& scope,
+                                         float loss_scale) {
+  if (to.net.net().symbols != model.net.symbols || model.init.symbols != model.net.symbols)
+    return Error{ErrorCode::kInvalidArgument,
+                 "the model's nets and the new ones must share one symbol table"};
+  const Replicator replica(model, to.registry, scope);
+  std::vector<int64_t> scales;
+  if (model.loss_scale_op) {
+    for (Symbol loss : model.losses) {
+      scales.push_back(ScaleOf(model.net, loss));
+      if (scales.back() < 0) {
+        const std::string name(model.net.Str(loss));
+        return Error{ErrorCode::kInvalidArgument,
+                     StrCat("the last operator that writes the loss ", name,
+                            " is no Scale on it, which could carry the loss scale"),
+                     -1, name};
+      }
+    }
+  }
+  for (const Op& op : model.init.ops) {
+    WEFT_TRY(Op copy, replica.Replica(op));
+    to.init.Append(std::move(copy));
+  }
+  const Symbol scale = model.net.symbols->Intern("scale");
+  for (Symbol blob : model.net.external_inputs)
+    if (!to.net.BlobIsDefined(replica(blob))) WEFT_TRY_VOID(to.net.AddExternalInput(replica(blob)));
+  for (size_t i = 0; i < model.net.ops.size(); ++i) {
+    WEFT_TRY(Op copy, replica.Replica(model.net.ops[i]));
+    if (std::find(scales.begin(), scales.end(), static_cast<int64_t>(i)) != scales.end()) {
+      const float own = ArgFloat(*model.net.symbols, copy.args, "scale", 1);
+      copy.args = WithArg(copy.args, MakeArg(scale, own * loss_scale));
+    }
+    to.net.Append(std::move(copy));
+  }
+  std::vector<Symbol> losses;
+  for (Symbol loss : model.losses) {
+    losses.push_back(replica(loss));
+    if (model.loss_scale_op) continue;
+    to.net.Add({.type = "Scale",
+                .inputs = {losses.back()},
+                .outputs = std::vector<BlobRef>{losses.back()},
+                .args = {{"scale", loss_scale}}},
+               {{}, scope.device});
+  }
+  for (Symbol param : model.params) to.params.push_back(replica(param));
+  for (Symbol param : model.computed_params) to.computed_params.push_back(replica(param));
+  return losses;
+}
+
+}  // namespace
+
+ParallelCallbacks CallbacksOf(const SingleModel& model) {
+  ParallelCallbacks callbacks;
+  callbacks.forward = [&model](ModelBuilder& to, const Scope& scope, float loss_scale) {
+    return BuildForward(model, to, scope, loss_scale);
+  };
+  if (!model.update) return callbacks;
+  callbacks.param_update = [&model](ModelBuilder& to, const Scope& scope) -> Result<void> {
+    Replicator replica(model, to.registry, scope);
+    for (Symbol param : model.params) {
+      const Gradient gradient = to.GradientOf(replica(param));
+      const std::string name = StrCat(model.net.Str(param), "_grad");
+      replica.Set(name, gradient.dense);
+      replica.Set(StrCat(name, "_indices"), gradient.indices);
+      replica.Set(StrCat(name, "_values"), gradient.values);
+    }
+    for (const Op& op : model.update->ops) {
+      WEFT_TRY(Op copy, replica.Replica(op));
+      to.net.Append(std::move(copy));
+    }
+    return {};
+  };
+  return callbacks;
+}
+
+}  // namespace weft
