@@ -115,6 +115,7 @@ int Run(int argc, char** argv) {
   AddOps(app, main);
   AddDiff(app, main);
   AddPass(app, main);
+  AddParallel(app, main);
   AddExample(app, main);
   AddCompletion(app, main);
 

@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// weft parallel: a model for one device as nets for many.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+
+#include "core/base/str.h"
+#include "core/pass/bmuf.h"
+#include "core/pass/parallel_plan.h"
+#include "core/pass/parallel_words.h"
+#include "native/cli/command.h"
+#include "native/cli/load.h"
+#include "native/io/file.h"
+#include "proto/codec.h"
+
+namespace weft::cli {
+
+namespace {
+
+struct Words {
+  std::string init, net, update, devices, optimizer, bmuf, output;
+  std::vector<std::string> loss, param, computed, keep;
+  ParallelOptions options;
+  Rendezvous meet;
+  std::string transport, interface;
+  bool has_bmuf = false, has_shards = false, loss_scale_op = false;
+  std::optional<int> max_concurrent;
+  Schedule schedule;
+};
+
+// Parameters that were not named: what init makes and the net reads; computed ones if the net writes them.
+void FindParams(SingleModel& model) {
+  enum : uint8_t { kMade = 1, kWritten = 2 };
+  SymbolMap<uint8_t> flags(*model.net.symbols, model.init.ops.size() + model.net.ops.size(), 0);
+  for (const Op& op : model.init.ops)
+    for (Symbol blob : op.outputs) flags[blob] |= kMade;
+  for (const Op& op : model.net.ops)
+    for (Symbol blob : op.outputs) flags[blob] |= kWritten;
+  for (Symbol blob : model.net.external_inputs) {
+    if ((flags.Get(blob) & kMade) == 0) continue;
+    (flags.Get(blob) & kWritten ? model.computed_params : model.params).push_back(blob);
+  }
+}
+
+Result<std::vector<Symbol>> Blobs(const Net& net, std::string_view option,
+                                  const std::vector<std::string>& names) {
+  std::vector<Symbol> blobs;
+  const Ssa ssa(net);
+  std::vector<std::string_view> known;
+  for (Symbol blob : ssa.blobs()) known.push_back(net.Str(blob));
+  for (const std::string& name : names) {
+    const Symbol blob = net.symbols->Find(name);
+    if (std::find(ssa.blobs().begin(), ssa.blobs().end(), blob) == ssa.blobs().end()) {
+      const auto near = NearestNames(name, known, 1);
+      return Error{ErrorCode::kNotFound,
+                   StrCat("--", option, ": the net has no blob ", name,
+                          near.empty() ? "" : StrCat("; did you mean ", near[0], "?")),
+                   -1, name};
+    }
+    blobs.push_back(blob);
+  }
+  return blobs;
+}
+
+Result<SingleModel> ReadModel(const Words& words) {
+  SingleModel model;
+  WEFT_TRY(model.init, LoadNet(words.init));
+  WEFT_TRY(Net net, LoadNet(words.net));
+  model.net = Rehome(net, model.init.symbols);
+  if (!words.update.empty()) {
+    WEFT_TRY(Net update, LoadNet(words.update));
+    model.update = Rehome(update, model.init.symbols);
+  }
+  WEFT_TRY(model.losses, Blobs(model.net, "loss", words.loss));
+  WEFT_TRY(model.params, Blobs(model.net, "param", words.param));
+  WEFT_TRY(model.computed_params, Blobs(model.net, "computed", words.computed));
+  model.loss_scale_op = words.loss_scale_op;
+  if (words.param.empty()) {
+    std::vector<Symbol> computed = std::move(model.computed_params);
+    model.computed_params.clear();
+    FindParams(model);
+    if (!words.computed.empty()) {
+      std::erase_if(model.params, [&](Symbol blob) {
+        return std::find(computed.begin(), computed.end(), blob) != computed.end();
+      });
+      model.computed_params = std::move(computed);
+    }
+  }
+  return model;
+}
+
+Result<ParallelOptions> ReadOptions(const Words& words) {
+  ParallelOptions options = words.options;
+  WEFT_TRY(DeviceList devices, ParseDeviceList(words.devices));
+  options.device_type = devices.type;
+  options.devices = std::move(devices.ids);
+  options.blobs_to_keep = words.keep;
+  if (words.max_concurrent) options.max_concurrent_distributed_ops = *words.max_concurrent;
+  if (words.has_shards) {
+    options.rendezvous = words.meet;
+    if (!words.transport.empty()) options.rendezvous->transport = words.transport;
+    if (!words.interface.empty()) options.rendezvous->interface = words.interface;
+    if (words.meet.engine == "MPI") {
+      options.rendezvous->kv_handler.clear();
+      options.rendezvous->mpi_rendezvous = true;
+    }
+  }
+  return options;
+}
+
+Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model) {
+  WEFT_TRY(const ParallelOptions options, ReadOptions(words));
+  ParallelCallbacks callbacks = CallbacksOf(model);
+  std::optional<Optimizer> optimizer;
+  if (!words.optimizer.empty()) {
+    WEFT_TRY(optimizer, ParseOptimizer(words.optimizer));
+    callbacks.optimizer = [&optimizer](ModelBuilder& built) {
+      std::vector<TrainedParam> params;
+      for (const auto& [param, gradient] : built.gradients) params.push_back({param, gradient, {}});
+      return AddOptimizer(built.registry, built.net, built.init, *optimizer, params);
+    };
+  }
+  NameRegistry registry;
+  ModelBuilder builder{registry, NetBuilder(registry, model.net.Str(model.net.name), model.net.symbols),
+                       NetBuilder(registry, model.init.Str(model.init.name), model.net.symbols)};
+  if (!words.has_bmuf) return Parallelize(std::move(builder), StandardOps(), callbacks, options);
+  BmufOptions bmuf;
+  bmuf.parallel = options;
+  if (!words.max_concurrent) bmuf.parallel.max_concurrent_distributed_ops = 4;
+  WEFT_TRY_VOID(ParseBmuf(words.bmuf, bmuf));
+  return ParallelizeBmuf(std::move(builder), StandardOps(), callbacks, bmuf);
+}
+
+struct File {
+  std::string name;
+  const Net* net;
+  std::string_view what;
+};
+
+std::vector<File> FilesOf(const ParallelNets& nets) {
+  std::vector<File> files = {{"init", &nets.init, "once"}, {"net", &nets.net, "every iteration"}};
+  const auto add = [&](std::string name, const std::optional<Net>& net, std::string_view what) {
+    if (net) files.push_back({std::move(name), &*net, what});
+  };
+  add("global_init", nets.global_init, "once, after init");
+  add("global_update", nets.global_update, "once after each block of iterations");
+  add("warmup", nets.warmup, "once after the warm-up iterations");
+  add("barrier_init", nets.barrier_init, "once, before init");
+  add("barrier", nets.barrier, "once, before training");
+  return files;
+}
+
+Result<void> Save(const std::string& folder, const std::vector<File>& files, const Plan& plan) {
+  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    return Error{ErrorCode::kIo, StrCat(folder, ": ", std::strerror(errno))};
+  for (const File& file : files)
+    WEFT_TRY_VOID(WriteFile(StrCat(folder, "/", file.name, ".pbtxt"), NetToText(*file.net)));
+  return WriteFile(StrCat(folder, "/plan.pbtxt"), PlanToText(plan));
+}
+
+std::string Json(const Words& words, const ParallelNets& nets, const std::vector<File>& files) {
+  std::string out;
+  JsonWriter json(out);
+  const SymbolTable& table = *nets.net.symbols;
+  const auto names = [&](std::string_view key, const std::vector<Symbol>& blobs) {
+    json.Key(key).BeginArray();
+    for (Symbol blob : blobs) json.String(table.Str(blob));
+    json.EndArray();
+  };
+  json.BeginObject().Key("nets").BeginObject();
+  for (const File& file : files) json.Key(file.name).Int(static_cast<int64_t>(file.net->ops.size()));
+  json.EndObject();
+  names("params", nets.params);
+  names("computed", nets.computed_params);
+  names("checkpoint", nets.checkpoint);
+  names("learning_rates", nets.learning_rates);
+  json.Key("plan").String(StrCat(words.output, "/plan.pbtxt")).EndObject();
+  return out;
+}
+
+int Run(Main& main, const Words& words) {
+  const Result<SingleModel> model = ReadModel(words);
+  if (!model) return main.Fail(model.error());
+  const Result<ParallelNets> nets = MakeNets(words, *model);
+  if (!nets) return main.Fail(nets.error());
+  const Result<Plan> plan = PlanOf(*nets, words.schedule);
+  if (!plan) return main.Fail(plan.error());
+  const std::vector<File> files = FilesOf(*nets);
+  if (const Result<void> saved = Save(words.output, files, *plan); !saved) return main.Fail(saved.error());
+  if (main.json) return PrintJson(main, Json(words, *nets, files));
+  Stream out(STDOUT_FILENO, main.color);
+  for (const File& file : files) {
+    const std::string name = StrCat(file.name, ".pbtxt");
+    out.Write(StrCat(name, std::string(21 - name.size(), ' ')), TextClass::kOutput);
+    const std::string count = std::to_string(file.net->ops.size());
+    out.Write(StrCat(std::string(count.size() < 7 ? 7 - count.size() : 0, ' '), count, " operators  "));
+    out.Write(file.what, TextClass::kMuted);
+    out.Write("\n");
+  }
+  out.Write("plan.pbtxt", TextClass::kOutput);
+  out.Write("           all of them in order\n");
+  out.Flush();
+  return out.failed() ? kInputAtFault : kOk;
+}
+
+}  // namespace
+
+void AddParallel(CLI::App& app, Main& main) {
+  auto words = std::make_shared<Words>();
+  CLI::App* command = AddSubcommand(app, main, "parallel", "a model for one device as nets for many",
+                                    [&main, words] { return Run(main, *words); });
+  command->add_option("--init", words->init, "the net that fills the parameters")
+      ->required()
+      ->type_name("FILE");
+  command->add_option("--net", words->net, "the forward net")->required()->type_name("FILE");
+  AddRepeated(*command, "--loss", words->loss, "what to train for")->type_name("BLOB");
+  AddRepeated(*command, "--param", words->param,
+              "a parameter; without any, what init makes and the net reads and does not write")
+      ->type_name("BLOB");
+  AddRepeated(*command, "--computed", words->computed,
+              "a parameter that the net computes, such as a running mean; without any, and without --param, "
+              "what init makes and the net reads and writes")
+      ->type_name("BLOB");
+  command->add_option("--devices", words->devices, "cpu:0-3, cuda:0,2, hip:0-7, ideep:0")
+      ->required()
+      ->type_name("KIND:N,...");
+  command
+      ->add_option("--optimizer", words->optimizer,
+                   "sgd, adagrad, adam, rmsprop, adadelta or ftrl, with options: "
+                   "sgd:base_lr=0.1,momentum=0.9,policy=step,stepsize=10,gamma=0.5")
+      ->type_name("SPEC");
+  command
+      ->add_option("--update", words->update,
+                   "a net that updates the parameters of one device from their gradients PARAM_grad")
+      ->type_name("FILE");
+  command->add_flag("--loss-scale-op", words->loss_scale_op,
+                    "each loss ends in a Scale on itself that carries the loss scale; else one is added");
+  ParallelOptions& options = words->options;
+  command->add_flag("--nccl", options.use_nccl, "sum gradients between GPUs with NCCL");
+  command->add_flag("--shared-model", options.shared_model, "all CPU replicas use one set of parameters");
+  command->add_flag("--combine-bn", options.combine_spatial_bn, "batch norm over the batches of all devices");
+  command->add_flag("--broadcast-computed,!--no-broadcast-computed", options.broadcast_computed_params,
+                    "computed parameters follow the first device's (on by default)");
+  command->add_flag("--share-gradients", options.optimize_gradient_memory,
+                    "gradients between operators share memory");
+  command->add_flag("--free", options.dynamic_memory_management, "free blobs after their last use");
+  AddRepeated(*command, "--keep", words->keep, "with --free: a blob that stays, named without device")
+      ->type_name("BLOB");
+  command->add_option("--shards", words->meet.num_shards, "how many machines")
+      ->type_name("N")
+      ->each([words](const std::string&) { words->has_shards = true; });
+  command->add_option("--shard-id", words->meet.shard_id, "which of them this is, from 0")->type_name("K");
+  command->add_option("--engine", words->meet.engine, "GLOO, NCCL or MPI")
+      ->check(CLI::IsMember({"GLOO", "NCCL", "MPI"}))
+      ->type_name("ENGINE");
+  command->add_option("--store", words->meet.kv_handler, "the blob of the store where machines meet")
+      ->type_name("BLOB");
+  command->add_option("--transport", words->transport, "tcp or ibverbs")->type_name("NAME");
+  command->add_option("--interface", words->interface, "the network interface")->type_name("NAME");
+  command
+      ->add_option("--bmuf", words->bmuf,
+                   "blockwise model-update filtering: nesterov, warmup=N, momentum=F, rate=F, master=DEVICE, "
+                   "reset_momentum, sync=BLOB")
+      ->expected(0, 1)
+      ->type_name("SPEC")
+      ->each([words](const std::string&) { words->has_bmuf = true; });
+  command->add_option("--net-type", options.net_type, "dag, async_scheduling, simple, ...")
+      ->type_name("TYPE");
+  command->add_option("--threads", options.threads_per_device, "workers for each device")->type_name("N");
+  command->add_option("--max-concurrent", words->max_concurrent, "collectives between machines at a time")
+      ->type_name("N");
+  command->add_option("--barrier-timeout", options.barrier_timeout_ms, "in milliseconds")->type_name("MS");
+  command->add_option("--iterations", words->schedule.iterations, "of the plan; with --bmuf, in each block")
+      ->type_name("N");
+  command->add_option("--blocks", words->schedule.blocks, "of the plan, with --bmuf")->type_name("N");
+  command->add_option("-o,--output", words->output, "folder for the nets and plan.pbtxt")
+      ->required()
+      ->type_name("DIR");
+  AddJson(*command, main,
+          R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],)"
+          R"("learning_rates":[...],"plan":path})");
+  command->footer(
+      "DIR gets init and net, and as they apply global_init, global_update, warmup, barrier_init and barrier "
+      "(.pbtxt), and plan.pbtxt, which runs them. Without --optimizer and --update the model only runs "
+      "forward.");
+}
+
+}  // namespace weft::cli

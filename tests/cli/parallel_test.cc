@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// weft parallel from outside: the files it writes, what it says, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "tests/cli/run_weft.h"
+
+namespace weft::cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kInit = R"(name: "m_init"
+op { output: "w" type: "XavierFill" arg { name: "shape" ints: 1 ints: 3 } }
+op { output: "b" type: "ConstantFill" arg { name: "shape" ints: 1 } }
+)";
+constexpr std::string_view kNet = R"(name: "m"
+op { input: "x" input: "w" input: "b" output: "y" type: "FC" }
+op { input: "y" output: "loss" type: "AveragedLoss" }
+external_input: "x" external_input: "w" external_input: "b"
+)";
+
+struct Model {
+  Folder folder;
+  std::string init = folder.Write("init.pbtxt", kInit), net = folder.Write("net.pbtxt", kNet);
+  std::string out = folder / "out";
+
+  Outcome Parallel(std::vector<std::string> more) const {
+    std::vector<std::string> words = {"parallel", "--init", init, "--net", net, "--loss", "loss", "-o", out};
+    words.insert(words.end(), more.begin(), more.end());
+    return Weft(words);
+  }
+  bool Has(const std::string& name) const { return fs::exists(out + "/" + name + ".pbtxt"); }
+};
+
+TEST(Parallel, WritesWhatApplies) {
+  const Model model;
+  const Outcome plain = model.Parallel({"--devices", "cpu:0-1", "--optimizer", "sgd:base_lr=0.1"});
+  EXPECT_EQ(plain.exit, 0) << plain.err;
+  EXPECT_EQ(plain.out,
+            "init.pbtxt                10 operators  once\n"
+            "net.pbtxt                 24 operators  every iteration\n"
+            "plan.pbtxt           all of them in order\n");
+  for (const char* name : {"init", "net", "plan"}) EXPECT_TRUE(model.Has(name)) << name;
+  EXPECT_FALSE(model.Has("barrier"));
+  EXPECT_EQ(Weft({"check", model.out + "/plan.pbtxt"}).exit, 0);
+
+  const Outcome shards = model.Parallel({"--devices", "cuda:0,2", "--optimizer", "adam", "--nccl", "--shards",
+                                         "2", "--shard-id", "1", "--json"});
+  EXPECT_EQ(shards.exit, 0) << shards.err;
+  EXPECT_EQ(shards.json()["params"], nlohmann::json::array({"gpu_0/w", "gpu_0/b", "gpu_2/w", "gpu_2/b"}));
+  EXPECT_EQ(shards.json()["nets"]["barrier"], 1);
+  for (const char* name : {"barrier_init", "barrier"}) EXPECT_TRUE(model.Has(name)) << name;
+}
+
+TEST(Parallel, Bmuf) {
+  const Model model;
+  const std::string update = model.folder.Write("update.pbtxt", R"(name: "u"
+op { input: "w" input: "one" input: "w_grad" input: "rate" output: "w" type: "WeightedSum" }
+op { input: "b" input: "one" input: "b_grad" input: "rate" output: "b" type: "WeightedSum" }
+)");
+  const Outcome bmuf = model.Parallel({"--devices", "cpu:0-1", "--update", update, "--bmuf",
+                                       "nesterov,warmup=3", "--iterations", "5", "--blocks", "2", "--json"});
+  EXPECT_EQ(bmuf.exit, 0) << bmuf.err;
+  for (const char* name : {"global_init", "global_update", "warmup"}) EXPECT_TRUE(model.Has(name)) << name;
+  const Outcome refused =
+      model.Parallel({"--devices", "cpu:0-1", "--optimizer", "sgd", "--bmuf", "nesterov", "--json"});
+  EXPECT_EQ(refused.exit, 1);
+  EXPECT_EQ(refused.json()["error"]["message"], "BMUF: needs an update for each device");
+}
+
+TEST(Parallel, RefusesWithAReason) {
+  const Model model;
+  const auto message = [&](std::vector<std::string> words) {
+    const Outcome outcome = model.Parallel(std::move(words));
+    EXPECT_EQ(outcome.exit, 1);
+    return outcome.err;
+  };
+  EXPECT_EQ(message({"--devices", "cpu:0-1", "--optimizer", "sdg"}),
+            "weft: error: there is no optimizer sdg; there is sgd, adagrad, adam, rmsprop, adadelta, ftrl\n");
+  EXPECT_EQ(message({"--devices", "cpu:0,0"}), "weft: error: devices: 0 is given twice\n");
+  EXPECT_EQ(message({"--devices", "cpu:0", "--param", "v"}), "weft: error: --param: the net has no blob v\n");
+  EXPECT_EQ(message({"--devices", "cpu:0", "--loss-scale-op", "--optimizer", "sgd"}),
+            "weft: error: the last operator that writes the loss loss is no Scale on it, which could carry "
+            "the loss scale\n");
+}
+
+}  // namespace
+}  // namespace weft::cli_test
