@@ -60,7 +60,10 @@ void Emit(NetBuilder& net, const Emission& emission);
 class Collectives {
  public:
   /// `options` and `scopes` must outlive this.
-  Collectives(const ParallelOptions& options, const ReplicaScopes& scopes) : o_(options), scopes_(scopes) {}
+  /// `broadcasts`: what the common worlds of Sync are named after.
+  Collectives(const ParallelOptions& options, const ReplicaScopes& scopes,
+              std::string broadcasts = "broadcast")
+      : o_(options), scopes_(scopes), broadcast_{std::move(broadcasts), 0} {}
 
   /// Sums each group over all devices and machines, in this order. Sparse gradients are gathered. The common
   /// worlds go to `init`.
@@ -111,7 +114,7 @@ class Collectives {
   const ReplicaScopes& scopes_;
   size_t root_ = 0;
   Symbol first_world_;  // cloned by the later ones of the same timeout
-  Context broadcast_{"broadcast", 0};
+  Context broadcast_;
   std::vector<Symbol> nccl_after_{};         // what the last NCCL operator wrote
   std::unordered_set<uint32_t> gathered_{};  // index blobs that hold the indices of all replicas already
 };
