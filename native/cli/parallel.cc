@@ -28,7 +28,7 @@ struct Words {
   std::vector<std::string> loss, param, computed, keep;
   ParallelOptions options;
   Rendezvous meet;
-  std::string transport, interface;
+  std::optional<std::string> transport, interface;
   bool has_bmuf = false, has_shards = false, loss_scale_op = false;
   std::optional<int> max_concurrent;
   Schedule schedule;
@@ -104,8 +104,8 @@ Result<ParallelOptions> ReadOptions(const Words& words) {
   if (words.max_concurrent) options.max_concurrent_distributed_ops = *words.max_concurrent;
   if (words.has_shards) {
     options.rendezvous = words.meet;
-    if (!words.transport.empty()) options.rendezvous->transport = words.transport;
-    if (!words.interface.empty()) options.rendezvous->interface = words.interface;
+    options.rendezvous->transport = words.transport;
+    options.rendezvous->interface = words.interface;
     if (words.meet.engine == "MPI") {
       options.rendezvous->kv_handler.clear();
       options.rendezvous->mpi_rendezvous = true;
