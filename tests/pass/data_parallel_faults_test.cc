@@ -10,6 +10,7 @@
 #include "core/base/str.h"
 #include "core/check/check_net.h"
 #include "core/pass/bmuf.h"
+#include "core/pass/comm_cost.h"
 #include "core/pass/optimizer.h"
 #include "core/pass/parallel_plan.h"
 #include "core/pass/parallel_words.h"
@@ -364,6 +365,33 @@ TEST(DataParallel, NetsPassTheChecks) {
                 << "]";
           }
       }
+}
+
+TEST(CommCost, CountsWhatMoves) {
+  const auto cost = [](std::string_view devices, bool nccl, int shards) {
+    Case of(Dense(), devices);
+    for (Op& op : of.model.init.ops)
+      op.args = ArgList({MakeArg(of.model.init.Intern("shape"), std::vector<int64_t>{30, 4})});
+    of.options.use_nccl = nccl;
+    if (shards > 1) of.options.rendezvous = Meet("GLOO", shards);
+    const Result<ParallelNets> nets = of.Make();
+    return CommunicationOf(nets->net, of.options, ParameterBytes(*nets));
+  };
+  // Two gradients of 480 bytes. Two devices: one sum over, one copy back.
+  const CommCost pair = cost("cuda:0-1", false, 1);
+  EXPECT_EQ(pair.local_bytes, 2 * (480 + 480));
+  EXPECT_EQ(pair.ops.size(), 4u);
+  EXPECT_EQ(pair.unknown, 0u);
+  // A ring of four: each device sends 2 * 3/4 of a gradient.
+  EXPECT_EQ(cost("cuda:0-3", true, 1).local_bytes, 2 * 4 * 720);
+  // Across machines the bytes that one sends grow to twice the gradient, the messages with the machines.
+  for (const int shards : {8, 64, 512}) {
+    const CommCost many = cost("cuda:0", false, shards);
+    EXPECT_EQ(many.network_bytes, 2 * (2 * (shards - 1) * 480 / shards));
+    EXPECT_EQ(many.network_messages, 2 * 2 * (shards - 1));
+    EXPECT_EQ(many.local_bytes, 0);
+  }
+  EXPECT_DOUBLE_EQ(SecondsOf(pair, {.seconds_per_message = 1, .bytes_per_second = 960}, {}), 4 + 2);
 }
 
 TEST(ParallelWords, AreRead) {
