@@ -12,6 +12,7 @@
 
 #include "core/base/str.h"
 #include "core/pass/bmuf.h"
+#include "core/pass/comm_cost.h"
 #include "core/pass/parallel_plan.h"
 #include "core/pass/parallel_words.h"
 #include "native/cli/command.h"
@@ -164,7 +165,8 @@ Result<void> Save(const std::string& folder, const std::vector<File>& files, con
   return WriteFile(StrCat(folder, "/plan.pbtxt"), PlanToText(plan));
 }
 
-std::string Json(const Words& words, const ParallelNets& nets, const std::vector<File>& files) {
+std::string Json(const Words& words, const ParallelNets& nets, const std::vector<File>& files,
+                 const CommCost& moved) {
   std::string out;
   JsonWriter json(out);
   const SymbolTable& table = *nets.net.symbols;
@@ -180,6 +182,9 @@ std::string Json(const Words& words, const ParallelNets& nets, const std::vector
   names("computed", nets.computed_params);
   names("checkpoint", nets.checkpoint);
   names("learning_rates", nets.learning_rates);
+  json.Key("moved").BeginObject().Key("local_bytes").Int(moved.local_bytes);
+  json.Key("network_bytes").Int(moved.network_bytes);
+  json.Key("unknown").Int(static_cast<int64_t>(moved.unknown)).EndObject();
   json.Key("plan").String(StrCat(words.output, "/plan.pbtxt")).EndObject();
   return out;
 }
@@ -193,7 +198,9 @@ int Run(Main& main, const Words& words) {
   if (!plan) return main.Fail(plan.error());
   const std::vector<File> files = FilesOf(*nets);
   if (const Result<void> saved = Save(words.output, files, *plan); !saved) return main.Fail(saved.error());
-  if (main.json) return PrintJson(main, Json(words, *nets, files));
+  const Result<ParallelOptions> options = ReadOptions(words);
+  const CommCost moved = CommunicationOf(nets->net, *options, ParameterBytes(*nets));
+  if (main.json) return PrintJson(main, Json(words, *nets, files, moved));
   Stream out(STDOUT_FILENO, main.color);
   for (const File& file : files) {
     const std::string name = StrCat(file.name, ".pbtxt");
@@ -205,6 +212,12 @@ int Run(Main& main, const Words& words) {
   }
   out.Write("plan.pbtxt", TextClass::kOutput);
   out.Write("           all of them in order\n");
+  out.Write(
+      StrCat("\nAn iteration moves ", FormatBytes(static_cast<uint64_t>(moved.local_bytes)),
+             " between devices and sends ", FormatBytes(static_cast<uint64_t>(moved.network_bytes)),
+             " to other machines",
+             moved.unknown ? StrCat(", and ", moved.unknown, " operators more whose sizes are unknown") : "",
+             ".\n"));
   out.Flush();
   return out.failed() ? kInputAtFault : kOk;
 }
@@ -282,9 +295,10 @@ void AddParallel(CLI::App& app, Main& main) {
   command->add_option("-o,--output", words->output, "folder for the nets and plan.pbtxt")
       ->required()
       ->type_name("DIR");
-  AddJson(*command, main,
-          R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],)"
-          R"("learning_rates":[...],"plan":path})");
+  AddJson(
+      *command, main,
+      R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],)"
+      R"("learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators},"plan":path})");
   command->footer(
       "DIR gets init and net, and as they apply global_init, global_update, warmup, barrier_init and barrier "
       "(.pbtxt), and plan.pbtxt, which runs them. Without --optimizer and --update the model only runs "

@@ -43,7 +43,8 @@ TEST(Parallel, WritesWhatApplies) {
   EXPECT_EQ(plain.out,
             "init.pbtxt                10 operators  once\n"
             "net.pbtxt                 24 operators  every iteration\n"
-            "plan.pbtxt           all of them in order\n");
+            "plan.pbtxt           all of them in order\n"
+            "\nAn iteration moves 32 B between devices and sends 0 B to other machines.\n");
   for (const char* name : {"init", "net", "plan"}) EXPECT_TRUE(model.Has(name)) << name;
   EXPECT_FALSE(model.Has("barrier"));
   EXPECT_EQ(Weft({"check", model.out + "/plan.pbtxt"}).exit, 0);
