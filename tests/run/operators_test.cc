@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference kernels against what real Caffe2 computed (tests/data/caffe2/operators.jsonl). Prints, per
-// operator type, how many rows agree, differ for a listed reason, or are not supported; a row that differs
-// for no listed reason fails.
+// The reference kernels against what real Caffe2 computed (tests/data/caffe2/operators.jsonl, and
+// regions.jsonl for detectors and quantized rows). Prints, per operator type, how many rows agree, differ for
+// a listed reason, or are not supported; a row that differs for no listed reason fails.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -98,7 +98,9 @@ std::string RunRow(const Json& row, bool& unsupported) {
 
 TEST(Operators, AgreeWithCaffe2) {
   std::map<std::string, Tally> types;
-  for (const Json& row : ReadJsonl("caffe2/operators.jsonl")) {
+  std::vector<Json> rows = ReadJsonl("caffe2/operators.jsonl");
+  for (Json& row : ReadJsonl("caffe2/regions.jsonl")) rows.push_back(std::move(row));
+  for (const Json& row : rows) {
     const std::string type = row.at("type"), id = row.at("id");
     Tally& tally = types[type];
     ++tally.rows;
