@@ -87,7 +87,8 @@ Result<Labels> FindLabels(const KernelContext& c, const Examples& e, bool spatia
   } else {
     if (labels.type() != DataType::kInt32 || labels.numel() != e.count())
       return c.Fail("labels must be ", e.count(), " int32, found ", DataTypeName(labels.type()), " ",
-                    DimsToString(labels.dims()));
+                    DimsToString(labels.dims()),
+                    spatial ? "" : "; for a distribution over the classes give floats and set label_prob");
     out.label = labels.data<int32_t>();
     for (int64_t i = 0; i < e.count(); ++i)
       if (!(out.label[i] >= 0 && out.label[i] < e.classes) && !(spatial && out.label[i] == -1))
