@@ -43,7 +43,8 @@ const KernelSet& ReferenceKernels() {
                                      SegmentLengthsKernels(),
                                      SequenceKernels(),
                                      ShapeKernels(),
-                                     SparseLengthsKernels()};
+                                     SparseLengthsKernels(),
+                                     TextKernels()};
     return KernelSet(families);
   }();
   return set;

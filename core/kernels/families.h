@@ -47,5 +47,6 @@ KernelFamily SegmentLengthsKernels();
 KernelFamily SequenceKernels();
 KernelFamily ShapeKernels();
 KernelFamily SparseLengthsKernels();
+KernelFamily TextKernels();
 
 }  // namespace weft

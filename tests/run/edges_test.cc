@@ -165,6 +165,36 @@ TEST(Edges, LengthsOf64BitsAreReadOrRefused) {
   }
 }
 
+// As Caffe2 answers the same calls.
+TEST(Edges, IndicesNumberKeysInOrder) {
+  OneNet net;
+  ASSERT_EQ(net.Run("type: 'LongIndexCreate' output: 'x' arg { name: 'max_elements' i: 10 }"), "");
+  net.Feed<int64_t>("k", {2, 2}, {5, 7, 5, 9});
+  ASSERT_EQ(net.Run("type: 'IndexGet' input: 'x' input: 'k' output: 'i'"), "");
+  EXPECT_EQ(net.Shape("i"), "[2, 2]");
+  EXPECT_EQ(net.Values<int64_t>("i"), (std::vector<int64_t>{1, 2, 1, 3}));
+  ASSERT_EQ(net.Run("type: 'IndexSize' input: 'x' output: 's'"), "");
+  EXPECT_EQ(net.Shape("s"), "[]");
+  EXPECT_EQ(net.Values<int64_t>("s"), std::vector<int64_t>{4});
+  ASSERT_EQ(net.Run("type: 'IndexStore' input: 'x' output: 'keys'"), "");
+  EXPECT_EQ(net.Values<int64_t>("keys"), (std::vector<int64_t>{5, 7, 9}));
+  ASSERT_EQ(net.Run("type: 'IndexFreeze' input: 'x' output: 'x'"), "");
+  net.Feed<int64_t>("k", {2}, {1, 9});
+  ASSERT_EQ(net.Run("type: 'IndexGet' input: 'x' input: 'k' output: 'i'"), "");
+  EXPECT_EQ(net.Values<int64_t>("i"), (std::vector<int64_t>{0, 3}));
+  ASSERT_EQ(net.Run("type: 'LongIndexCreate' output: 'y'"), "");
+  net.Feed<int64_t>("k", {3}, {11, 12, 13});
+  ASSERT_EQ(
+      net.Run("type: 'IndexLoad' input: 'y' input: 'k' output: 'y' arg { name: 'skip_first_entry' i: 1 }"),
+      "");
+  net.Feed<int64_t>("k", {4}, {11, 12, 13, 99});
+  ASSERT_EQ(net.Run("type: 'IndexGet' input: 'y' input: 'k' output: 'i'"), "");
+  EXPECT_EQ(net.Values<int64_t>("i"), (std::vector<int64_t>{3, 1, 2, 4}));
+  net.Feed<int32_t>("k", {1}, {1});
+  EXPECT_NE(net.Run("type: 'IndexGet' input: 'y' input: 'k' output: 'i'").find("keys are int32"),
+            std::string::npos);
+}
+
 TEST(Edges, AWrongRankIsSaid) {
   struct Case {
     std::string_view op;
