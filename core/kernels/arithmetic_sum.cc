@@ -74,6 +74,7 @@ Result<void> MeanGradient(KernelContext& c) {
 
 // Inputs Y, dY, X0, X1, ...: every X that equals Y gets the gradient.
 Result<void> SelectGradient(KernelContext& c) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 1));
   return SwitchNumber(c, c.In(0).type(), [&](auto tag) -> Result<void> {
     using T = typename decltype(tag)::type;
     const int64_t n = c.In(0).numel();

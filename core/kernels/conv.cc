@@ -174,6 +174,7 @@ Result<void> RunConv(KernelContext& c) {
 
 // Outputs dW, then dB unless no_bias, then dX; dX alone may be missing.
 Result<void> RunConvGradient(KernelContext& c) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 2));
   WEFT_TRY(const Conv conv, FindConv(c));
   WEFT_ENSURE(c, c.In(2).numel() == conv.window.batch * conv.m * conv.window.out_size, "gradient is ",
               DimsToString(c.In(2).dims()));
@@ -208,6 +209,7 @@ Result<void> RunConvTranspose(KernelContext& c) {
 }
 
 Result<void> RunConvTransposeGradient(KernelContext& c) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 2));
   WEFT_TRY(const Conv conv, FindTransposed(c));
   const Window& win = conv.window;
   WEFT_ENSURE(c, c.In(2).numel() == win.batch * win.channels * win.in_size, "gradient is ",
@@ -282,6 +284,7 @@ Result<void> RunLocal(KernelContext& c) {
 }
 
 Result<void> RunLocalGradient(KernelContext& c) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 2));
   WEFT_TRY(const Conv conv, FindLocal(c));
   const Window& win = conv.window;
   WEFT_ENSURE(c, c.In(2).numel() == win.batch * conv.m * win.out_size, "gradient is ",

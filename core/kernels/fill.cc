@@ -4,6 +4,7 @@
 // Operators that make tensors: constants, given values, ranges and random numbers.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "core/kernels/families.h"
@@ -101,6 +102,7 @@ Result<void> DiagonalFill(KernelContext& c) {
   WEFT_TRY(const Dims dims, FillShape(c));
   WEFT_TRY(const DataType type, FillType(c));
   WEFT_ENSURE(c, dims.size() >= 2, "Input shape must be >= 2D");
+  WEFT_ENSURE(c, NumElements(dims) >= 0, "cannot fill ", DimsToString(dims));
   int64_t step = 0, shortest = dims[0];
   for (size_t i = 0; i < dims.size(); ++i) {
     WEFT_ENSURE(c, dims.size() == 2 || dims[i] == dims[0], "All dimensions of input must be of equal length");
@@ -201,7 +203,11 @@ Result<void> UniqueUniform(KernelContext& c, const Dims& dims) {
     }
   }
   WEFT_ENSURE(c, low < high, "Max value should be bigger than min value.");
-  int64_t room = static_cast<int64_t>(high) - low + 1;
+  int64_t room = 0;
+  WEFT_ENSURE(c,
+              !__builtin_sub_overflow(int64_t{high}, int64_t{low}, &room) &&
+                  !__builtin_add_overflow(room, int64_t{1}, &room),
+              "min ", low, " and max ", high, " are too far apart");
   for (T v : taken) room -= v >= low && v <= high;
   WEFT_ENSURE(c, room >= count, "cannot draw ", count, " different numbers from ", room);
   WEFT_TRY(T * out, c.Out<T>(0, dims));
@@ -215,7 +221,10 @@ Result<void> UniqueUniform(KernelContext& c, const Dims& dims) {
 
 Result<void> UniqueUniformFill(KernelContext& c) {
   WEFT_TRY(const Dims dims, FillShape(c));
-  const DataType type = c.HasArg("dtype") ? static_cast<DataType>(c.ArgI("dtype", 0)) : DataType::kInt32;
+  DataType type = DataType::kInt32;
+  if (c.HasArg("dtype")) {
+    WEFT_TRY(type, FillType(c));
+  }
   return SwitchIndex(c, type, [&](auto tag) { return UniqueUniform<typename decltype(tag)::type>(c, dims); });
 }
 
@@ -284,7 +293,11 @@ Result<void> RangeOf(KernelContext& c) {
   const double span = static_cast<double>(stop) - static_cast<double>(start);
   int64_t count = 0;
   if constexpr (std::is_integral_v<T>) {
-    const int64_t distance = static_cast<int64_t>(stop) - static_cast<int64_t>(start);
+    int64_t distance = 0;
+    WEFT_ENSURE(c,
+                !__builtin_sub_overflow(int64_t{stop}, int64_t{start}, &distance) &&
+                    distance != std::numeric_limits<int64_t>::min(),
+                "the range from ", start, " to ", stop, " by ", step, " is too long");
     if (distance != 0 && (distance > 0) == (step > 0)) count = (distance - (step > 0 ? 1 : -1)) / step + 1;
   } else {
     count = static_cast<int64_t>(std::max(0.0, std::ceil(span / static_cast<double>(step))));

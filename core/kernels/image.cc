@@ -134,6 +134,7 @@ Result<void> PadImageGradient(KernelContext& c) {
   WEFT_TRY(const Padded p, FindPadded(c, c.In(0), true));
   const float* dy = c.In<float>(0);
   const Dims dims = p.dims(p.height, p.width);
+  WEFT_TRY_VOID(c.CheckRoom({p.s.batch, p.s.channels, p.height, p.width}));
   std::vector<double> sum(NumElements(dims), 0);
   ForEachPadded(p, [&](int64_t from, int64_t to) {
     if (to >= 0) sum[to] += dy[from];
@@ -179,6 +180,7 @@ Result<Nearest> FindNearest(const KernelContext& c, const Tensor& x, size_t scal
   for (size_t d = 0; d < scales.size(); ++d) {
     const int64_t in = x.dim(first + d);
     const int64_t out = static_cast<int64_t>(static_cast<float>(in) * scales[d]);
+    WEFT_TRY_VOID(c.CheckRoom({static_cast<int64_t>(n.source.size()), out}));
     n.dims[first + d] = out;
     std::vector<int64_t> next;
     for (int64_t before : n.source)
@@ -359,6 +361,9 @@ Result<Blocks> FindBlocks(const KernelContext& c, bool to_batch) {
   Blocks b;
   b.block = c.ArgI("block_size", 2);
   if (x.ndim() != 4 || b.block <= 0) return c.Fail("needs 4 dimensions and a positive block_size");
+  WEFT_TRY_VOID(c.CheckRoom({b.block, b.block}));
+  WEFT_TRY_VOID(c.CheckRoom({b.block, x.dim(2)}));
+  WEFT_TRY_VOID(c.CheckRoom({b.block, x.dim(3)}));
   if (c.ArgS("order", "NCHW") != "NCHW") return c.Fail("only NCHW is supported");
   Window w;
   WEFT_TRY_VOID(ReadPads(c, 2, w));

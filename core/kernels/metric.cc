@@ -79,6 +79,7 @@ Result<void> AccumulateHistogram(KernelContext& c) {
   const double low = c.ArgF("lower_bound", 0), high = c.ArgF("upper_bound", 1);
   const int64_t buckets = c.ArgI("num_buckets", 1);
   WEFT_ENSURE(c, buckets > 0 && low <= high, "bounds or number of buckets are wrong");
+  WEFT_TRY_VOID(c.CheckRoom({buckets}));
   std::vector<int64_t>& all = c.State<Counts>().counts;
   all.resize(buckets + 2, 0);
   WEFT_TRY(int64_t * current, c.Out<int64_t>(0, {buckets + 2}));
@@ -110,6 +111,7 @@ Result<void> APMeter(KernelContext& c) {
   const size_t size = static_cast<size_t>(std::max<int64_t>(c.ArgI("buffer_size", 1000), 1));
   WEFT_ENSURE(c, x.ndim() == 2 && SameDims(x, c.In(1)), "predictions and labels must have one shape [N, D]");
   const int64_t n = x.dim(0), d = x.dim(1);
+  WEFT_TRY_VOID(c.CheckRoom({d}));
   Buffer& buffer = c.State<Buffer>();
   if (buffer.classes.empty()) buffer.classes.resize(d);
   WEFT_ENSURE(c, static_cast<int64_t>(buffer.classes.size()) == d, "the number of classes changed");
@@ -251,6 +253,7 @@ Result<void> Histogram(KernelContext& c) {
 Result<void> SelfBinningHistogram(KernelContext& c) {
   const int64_t bins = c.ArgI("num_bins", 0);
   WEFT_ENSURE(c, bins >= 1, "Number of bins must be greater than or equal to 1.");
+  WEFT_TRY_VOID(c.CheckRoom({bins}));
   const std::string spacing = c.ArgS("bin_spacing", "linear");
   WEFT_ENSURE(c, spacing == "linear" || spacing == "logarithmic",
               "Bin spacing can be one of 'linear' or 'logarithmic'.");

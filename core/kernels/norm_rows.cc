@@ -24,6 +24,8 @@ Result<RowsOf> FindRowsFrom(const KernelContext& c, const Tensor& x) {
 
 // Inputs X, and with elementwise_affine gamma and beta; outputs Y, mean, deviation.
 Result<void> LayerNorm(KernelContext& c) {
+  WEFT_ENSURE(c, c.num_inputs() >= 1 && c.num_outputs() == 3, "expected 1 or 3 inputs and 3 outputs, found ",
+              c.num_inputs(), " and ", c.num_outputs());
   const Tensor& in = c.In(0);
   WEFT_TRY(const RowsOf r, FindRowsFrom(c, in));
   const double eps = c.ArgF("epsilon", 1e-5f);

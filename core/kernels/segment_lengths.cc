@@ -72,6 +72,7 @@ Result<void> LengthsSplit(KernelContext& c) {
     parts = c.In<int32_t>(1)[0];
   }
   WEFT_ENSURE(c, parts > 0, "`n_split` must contain a positive value, found ", parts);
+  WEFT_TRY_VOID(c.CheckRoom({c.In(0).numel(), parts}));
   WEFT_TRY(int32_t * out, c.Out<int32_t>(0, {c.In(0).numel() * parts}));
   for (int32_t length : c.In(0).values<int32_t>())
     for (int64_t i = 0; i < parts; ++i)
@@ -98,6 +99,7 @@ Result<void> LengthsPad(KernelContext& c) {
   WEFT_TRY(const Segments s, SegmentsFromLengths(c, 1));
   const int64_t target = c.ArgI("target_length", -1);
   WEFT_ENSURE(c, target >= 1, "target_length must be given");
+  WEFT_TRY_VOID(c.CheckRoom({s.count, target}));
   WEFT_ENSURE(c, data.ndim() >= 1 && data.dim(0) == s.elements(), "lengths add up to ", s.elements());
   for (int64_t size : s.sizes)
     WEFT_ENSURE(c, size <= target, "a length of ", size, " is larger than ", target);
@@ -145,6 +147,7 @@ Result<void> LengthsTopK(KernelContext& c) {
 Result<void> LengthsTopKGradient(KernelContext& c) {
   WEFT_TRY(const Segments s, SegmentsFromLengths(c, 0));
   const int64_t k = c.ArgI("k", -1);
+  WEFT_TRY_VOID(c.CheckRoom({s.count, k}));
   WEFT_ENSURE(c, k >= 1 && c.In(1).numel() == s.count * k && c.In(2).numel() == s.count * k, "expected ", k,
               " gradients per run");
   WEFT_TRY(float* dx, c.Out<float>(0, {s.elements()}));

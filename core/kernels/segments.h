@@ -29,10 +29,16 @@ inline Result<Segments> SegmentsFromLengths(const KernelContext& c, size_t input
   Segments s;
   auto read = SwitchIndex(c, c.In(input).type(), [&](auto tag) -> Result<void> {
     using I = typename decltype(tag)::type;
+    int64_t segment = 0, total = 0;
     for (I length : c.In(input).values<I>()) {
-      WEFT_ENSURE(c, length >= 0, "negative length ", length, " of segment ", s.count);
-      WEFT_ENSURE(c, s.elements() + static_cast<int64_t>(length) <= c.In(0).numel() + (int64_t{1} << 32),
-                  "lengths add up to too much");
+      WEFT_ENSURE(c, length >= 0, "negative length ", length, " of segment ", segment);
+      WEFT_TRY_VOID(c.CheckRoom({length}));
+      WEFT_TRY_VOID(c.CheckRoom({total += length}));
+      ++segment;
+    }
+    s.of.reserve(static_cast<size_t>(total));
+    s.sizes.reserve(static_cast<size_t>(segment));
+    for (I length : c.In(input).values<I>()) {
       s.of.insert(s.of.end(), static_cast<size_t>(length), s.count++);
       s.sizes.push_back(length);
     }
@@ -66,6 +72,7 @@ inline Result<Segments> SegmentsFromIds(const KernelContext& c, size_t input, bo
     return {};
   });
   if (!read) return std::move(read).error();
+  WEFT_TRY_VOID(c.CheckRoom({s.count}));
   s.sizes.assign(static_cast<size_t>(s.count), 0);
   for (int64_t id : s.of) ++s.sizes[id];
   return s;

@@ -139,9 +139,12 @@ Result<Padding> FindPadding(const KernelContext& c) {
   p.end = c.ArgI("end_padding_width", -1);
   if (p.end < 0) p.end = p.start;
   if (p.start < 0) return c.Fail("padding_width must not be negative");
+  WEFT_TRY_VOID(c.CheckRoom({p.start}));
+  WEFT_TRY_VOID(c.CheckRoom({p.end}));
   const Tensor& data = c.In(0);
   if (data.ndim() < 1) return c.Fail("data must have rows");
   p.width = data.SizeFrom(1);
+  WEFT_TRY_VOID(c.CheckRoom({data.dim(0)}));
   if (c.has_input(1)) {
     WEFT_TRY(p.s, SegmentsFromLengths(c, 1));
   } else {
@@ -149,6 +152,7 @@ Result<Padding> FindPadding(const KernelContext& c) {
     p.s.sizes.assign(1, data.dim(0));
     p.s.of.assign(data.dim(0), 0);
   }
+  WEFT_TRY_VOID(c.CheckRoom({p.s.count, p.start + p.end}));
   if (p.s.elements() != data.dim(0))
     return c.Fail("lengths add up to ", p.s.elements(), ", data has ", data.dim(0), " rows");
   return p;

@@ -124,7 +124,10 @@ Result<void> SplitByLengths(KernelContext& c) {
   WEFT_ENSURE(c, n > 0 && lengths.size() % n == 0, "len(Lengths) ", lengths.size(),
               " should be divisible by ", n);
   int64_t total = 0, scale = 1;
-  for (int64_t length : lengths) total += length;
+  for (int64_t length : lengths) {
+    WEFT_TRY_VOID(c.CheckRoom({length}));
+    WEFT_TRY_VOID(c.CheckRoom({total += length}));
+  }
   if (c.ArgB("use_scaling_lengths", false)) {
     WEFT_ENSURE(c, total == 0 || c.In(0).dim(axis) % total == 0,
                 "Input channel should be divisible by total length ", total);
@@ -171,6 +174,7 @@ Result<void> Reshape(KernelContext& c) {
       WEFT_ENSURE(c, !unknown, "Argument `shape` has more than one missing dimension.");
       unknown = i;
     } else {
+      WEFT_TRY_VOID(c.CheckRoom({known, d}));
       known *= d;
     }
     dims.push_back(d);
@@ -415,6 +419,7 @@ Result<void> Tile(KernelContext& c) {
   WEFT_TRY(const Tiles t, FindTiles(c));
   const Tensor& in = c.In(0);
   Dims dims(in.dims());
+  WEFT_TRY_VOID(c.CheckRoom({dims[t.axis], t.tiles}));
   dims[t.axis] *= t.tiles;
   const int64_t outer = in.SizeTo(t.axis), inner = in.SizeFrom(t.axis);
   WEFT_TRY_VOID(c.Allocate(0, in.type(), dims));

@@ -9,6 +9,16 @@ namespace weft::kernels {
 
 namespace {
 
+// More than any image has; sums and products of two stay in 64 bits.
+constexpr int64_t kMost = int64_t{1} << 30;
+
+Result<void> CheckSizes(const KernelContext& c, std::string_view name, const Dims& sizes) {
+  for (int64_t size : sizes)
+    if (size < -kMost || size > kMost)
+      return c.Fail(name, " is ", size, ", expected a number from ", -kMost, " to ", kMost);
+  return {};
+}
+
 // One number per spatial dimension: "kernels" as a list, "kernel" for all, or "kernel_h" and "kernel_w".
 Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_t n, int64_t otherwise) {
   Dims out;
@@ -36,6 +46,7 @@ Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
   const auto first = x.dims().begin() + (w.channels_last ? 1 : 2);
   w.in = Dims(first, first + (x.ndim() - 2));
   const size_t n = w.in.size();
+  WEFT_TRY_VOID(CheckSizes(c, "a size of the image", w.in));
   w.global = c.ArgB("global_pooling", false);
   w.legacy_pad = c.ArgI("legacy_pad", 0);
   WEFT_TRY(w.kernel, PerDimension(c, "kernel", n, 0));
@@ -44,6 +55,10 @@ Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
   WEFT_TRY(w.dilation, PerDimension(c, "dilation", n, 1));
   WEFT_TRY(w.adjust, PerDimension(c, "adj", n, 0));
   WEFT_TRY_VOID(ReadPads(c, n, w));
+  WEFT_TRY_VOID(CheckSizes(c, "kernel", w.kernel));
+  WEFT_TRY_VOID(CheckSizes(c, "stride", w.stride));
+  WEFT_TRY_VOID(CheckSizes(c, "dilation", w.dilation));
+  WEFT_TRY_VOID(CheckSizes(c, "adj", w.adjust));
   for (size_t i = 0; i < n; ++i) {
     if (w.kernel[i] <= 0 && !(w.global && w.in[i] == 0))
       return c.Fail("the kernel of spatial dimension ", i, " is ", w.kernel[i]);
@@ -58,7 +73,17 @@ Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
   return w;
 }
 
-int64_t Product(const Dims& dims) { return NumElements(dims); }
+// Of sizes that are known now; and there must be room for the image unrolled, and for both images.
+Result<void> FindProducts(const KernelContext& c, Window& w) {
+  for (const Dims& sizes : {w.in, w.out, w.kernel})
+    if (NumElements(sizes) < 0) return c.Fail("the sizes ", DimsToString(sizes), " are too large");
+  w.in_size = NumElements(w.in);
+  w.out_size = NumElements(w.out);
+  w.kernel_size = NumElements(w.kernel);
+  WEFT_TRY_VOID(c.CheckRoom({w.channels, w.kernel_size, w.out_size}));
+  WEFT_TRY_VOID(c.CheckRoom({w.batch, w.channels, w.in_size}));
+  return c.CheckRoom({w.kernel_size, w.out_size});
+}
 
 }  // namespace
 
@@ -68,7 +93,8 @@ Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
       return c.Fail("pads has ", list.size(), " entries for ", n, " spatial dimensions");
     w.pad_head = Dims(list.begin(), list.begin() + n);
     w.pad_tail = Dims(list.begin() + n, list.end());
-    return {};
+    WEFT_TRY_VOID(CheckSizes(c, "padding", w.pad_head));
+    return CheckSizes(c, "padding", w.pad_tail);
   }
   const int64_t pad = c.ArgI("pad", 0);
   for (size_t i = 0; i < n; ++i) {
@@ -80,7 +106,8 @@ Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
     w.pad_head = {c.ArgI("pad_t", 0), c.ArgI("pad_l", 0)};
     w.pad_tail = {c.ArgI("pad_b", 0), c.ArgI("pad_r", 0)};
   }
-  return {};
+  WEFT_TRY_VOID(CheckSizes(c, "padding", w.pad_head));
+  return CheckSizes(c, "padding", w.pad_tail);
 }
 
 Result<Window> FindWindow(const KernelContext& c, const Tensor& x) {
@@ -112,9 +139,7 @@ Result<Window> FindWindow(const KernelContext& c, const Tensor& x) {
     }
     w.out.push_back(out);
   }
-  w.in_size = Product(w.in);
-  w.out_size = Product(w.out);
-  w.kernel_size = Product(w.kernel);
+  WEFT_TRY_VOID(FindProducts(c, w));
   return w;
 }
 
@@ -135,9 +160,7 @@ Result<Window> FindTransposedWindow(const KernelContext& c, const Tensor& x) {
     if (in < 0) return c.Fail("padding is larger than the image along spatial dimension ", i);
     w.in[i] = in;
   }
-  w.in_size = Product(w.in);
-  w.out_size = Product(w.out);
-  w.kernel_size = Product(w.kernel);
+  WEFT_TRY_VOID(FindProducts(c, w));
   return w;
 }
 

@@ -156,11 +156,36 @@ Result<void> KernelContext::BeforeRun() {
 }
 
 Result<void> KernelContext::Allocate(size_t i, DataType type, std::span<const int64_t> dims) {
-  const int64_t count = NumElements(dims);
+  // An empty tensor is held to the limit by its other dimensions: kernels size tables by them.
+  Dims wide(dims.begin(), dims.end());
+  for (int64_t& d : wide)
+    if (d == 0) d = 1;
+  const int64_t count = NumElements(wide);
   if (count < 0 || count > run().element_limit || !Out(i).Allocate(type, dims))
     return Error{count < 0 ? ErrorCode::kInvalidArgument : ErrorCode::kLimit,
                  StrCat("output ", i, " (", OutName(i), ") cannot have dimensions ", DimsToString(dims)), -1,
                  std::string(OutName(i))};
+  return {};
+}
+
+Result<void> KernelContext::CheckRoom(std::initializer_list<int64_t> counts) const {
+  const std::span<const int64_t> dims(counts.begin(), counts.size());
+  const int64_t count = NumElements(dims);
+  if (count >= 0 && count <= workspace_.context().element_limit) return {};
+  return Error{count < 0 ? ErrorCode::kInvalidArgument : ErrorCode::kLimit,
+               StrCat("this would take a table of dimensions ", DimsToString(dims), ", at most ",
+                      workspace_.context().element_limit, " elements are possible")};
+}
+
+Result<void> KernelContext::CheckInputs(size_t first, size_t last) const {
+  if (last >= num_inputs())
+    return Error{ErrorCode::kInvalidArgument, StrCat("expected ", last + 1, " inputs, found ", num_inputs())};
+  for (size_t i = first + 1; i <= last; ++i)
+    if (In(i).type() != In(first).type())
+      return Error{ErrorCode::kInvalidArgument,
+                   StrCat("input ", i, " (", InName(i), ") has type ", DataTypeName(In(i).type()),
+                          ", expected ", DataTypeName(In(first).type()), " as ", InName(first), " has"),
+                   -1, std::string(InName(i))};
   return {};
 }
 

@@ -109,6 +109,11 @@ class KernelContext {
     return Out<T>(i, std::span<const int64_t>(dims.begin(), dims.size()));
   }
   Result<void> Allocate(size_t i, DataType type, std::span<const int64_t> dims);
+  /// For what a kernel keeps beside its tensors. Errors: a negative count; a product of `counts` that is more
+  /// elements than a tensor may have.
+  Result<void> CheckRoom(std::initializer_list<int64_t> counts) const;
+  /// Errors: there are fewer inputs; or they have another type than the first of them.
+  Result<void> CheckInputs(size_t first, size_t last) const;
   /// Output i as a copy of `from` (nothing happens when it is that tensor already).
   Result<void> CopyOut(size_t i, const Tensor& from);
   const Blob& InBlob(size_t i) const {

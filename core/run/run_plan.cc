@@ -187,7 +187,7 @@ class PlanRunner {
   Result<void> Iterate(const Step& step, CompiledStep& compiled, int depth) {
     const bool by_blob = compiled.should_stop != nullptr;
     const int64_t iterations =
-        by_blob ? (step.only_once.value_or(false) ? 1 : -1) : step.num_iter.value_or(1);
+        by_blob ? (step.only_once.value_or(false) ? 1 : -1) : std::max<int64_t>(0, step.num_iter.value_or(1));
     const int32_t instances = std::max(1, step.num_concurrent_instances.value_or(1));
     const bool together =
         (step.concurrent_substeps.value_or(false) && step.substeps.size() > 1) || instances > 1;

@@ -19,18 +19,17 @@ struct FreeDeleter {
 }  // namespace
 
 int64_t NumElements(std::span<const int64_t> dims) {
+  // Dimensions of 0 are left out at first: products of some dimensions of an empty tensor must fit, too.
   int64_t product = 1;
   bool zero = false;
   for (int64_t d : dims) {
     if (d < 0) return -1;
     zero |= d == 0;
-  }
-  if (zero) return 0;
-  for (int64_t d : dims) {
+    if (d == 0) continue;
     if (product > std::numeric_limits<int64_t>::max() / d) return -1;
     product *= d;
   }
-  return product;
+  return zero ? 0 : product;
 }
 
 std::string DimsToString(std::span<const int64_t> dims) {

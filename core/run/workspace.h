@@ -36,7 +36,7 @@ struct RunContext {
   uint64_t unseeded = 0;       // how many have
   uint64_t ops_run = 0;        // operators run so far, those in nested nets too
   uint64_t op_limit = 0;       // stop with kLimit after so many operators; 0 = never
-  int64_t element_limit = int64_t{1} << 40;  // no tensor may have more elements
+  int64_t element_limit = int64_t{1} << 31;  // no tensor and no table of a kernel may have more elements
   int depth = 0;                             // nested nets that are running now
   /// Counts one operator or loop; false when the limit is reached.
   bool Count() { return op_limit == 0 || ops_run < op_limit ? ++ops_run, true : false; }

@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include <charconv>
+
 #include "core/base/str.h"
 #include "native/io/file.h"
 
@@ -37,7 +39,14 @@ CLI::App* AddSubcommand(CLI::App& app, Main& main, const std::string& name, cons
                         std::function<int()> run) {
   CLI::App* command = app.add_subcommand(name, what);
   command->footer("");
-  command->callback([&main, run = std::move(run)] { main.exit = run(); });
+  command->callback([&main, command, run = std::move(run)] {
+    for (const char* output : {"--output", "--init-output", "OUT"}) {
+      const CLI::Option* option = main.json ? command->get_option_no_throw(output) : nullptr;
+      if (option && option->count() > 0 && option->as<std::string>() == "-")
+        throw CLI::ValidationError(output, "- and --json both want standard output, expected one of them");
+    }
+    main.exit = run();
+  });
   return command;
 }
 
@@ -63,6 +72,18 @@ CLI::Option* AddOutput(CLI::App& command, std::string& output) {
 CLI::Option* AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                          const std::string& what) {
   return command.add_option(name, values, what)->allow_extra_args(false);
+}
+
+CLI::Validator WholeNumber() {
+  const auto check = [](const std::string& word) -> std::string {
+    int64_t value = 0;
+    const char* end = word.data() + word.size();
+    const auto [at, error] = std::from_chars(word.data(), end, value);
+    const bool plain = error == std::errc() && at == end && value >= 0 && (word[0] != '0' || word == "0");
+    return plain ? ""
+                 : StrCat("expected a whole number from 0 to 9223372036854775807, found ", QuoteBytes(word));
+  };
+  return CLI::Validator(check, "", "");
 }
 
 void WriteError(JsonWriter& json, const Error& error) {

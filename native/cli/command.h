@@ -44,6 +44,10 @@ CLI::Option* AddOutput(CLI::App& command, std::string& output);
 CLI::Option* AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                          const std::string& what);
 
+/// Checks that an option's word is a whole number, 0 or more, in decimal digits: CLI11 itself takes signs,
+/// octal numbers, nothing at all, and the largest number for those that are larger.
+CLI::Validator WholeNumber();
+
 /// Writes the members code, message, op and blob of an error object; op and blob are null where there is
 /// none.
 void WriteError(JsonWriter& json, const Error& error);

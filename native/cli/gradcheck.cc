@@ -316,7 +316,7 @@ void AddGradcheck(CLI::App& app, Main& main) {
       ->check(CLI::PositiveNumber)
       ->type_name("T");
   command->add_option("--samples", words->samples, "elements checked per blob, evenly spread; 100, 0 for all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber())
       ->type_name("N");
   command
       ->add_option("--mixed", words->mixed,

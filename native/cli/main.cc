@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <span>
 
 #include "core/base/str.h"
@@ -125,6 +126,8 @@ int Run(int argc, char** argv) {
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
     return UsageError(app, error, {argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {
+    return main.Fail(Error{ErrorCode::kLimit, "out of memory"});
   }
   return main.exit;
 }

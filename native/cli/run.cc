@@ -25,7 +25,7 @@ struct Words {
   std::string file, out;
   Setup setup;
   std::vector<std::string> watch, fetch;
-  int64_t iterations = 1;
+  int64_t iterations = 1, most_ops = 0;
 };
 
 constexpr size_t kColumn = 12;  // fits most numbers
@@ -83,15 +83,22 @@ Result<void> MakeFolder(const std::string& path) {
   for (size_t at = 1; at <= path.size(); ++at) {
     if (at < path.size() && path[at] != '/') continue;
     if (::mkdir(path.substr(0, at).c_str(), 0777) != 0 && errno != EEXIST)
-      return Error{ErrorCode::kIo, StrCat("cannot make ", path, ": ", std::strerror(errno))};
+      return Error{ErrorCode::kIo, StrCat("--out: cannot make ", path, ": ", std::strerror(errno))};
   }
+  struct stat info;
+  if (::stat(path.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return Error{ErrorCode::kIo, StrCat("--out: ", path, " is not a folder")};
+  if (::access(path.c_str(), W_OK | X_OK) != 0)
+    return Error{ErrorCode::kIo, StrCat("--out: cannot write to ", path, ": ", std::strerror(errno))};
   return {};
 }
 
 class Runner {
  public:
   Runner(Main& main, const Words& words)
-      : main_(main), words_(words), context_(MakeRunContext(words.setup.seed)), workspace_(context_) {}
+      : main_(main), words_(words), context_(MakeRunContext(words.setup.seed)), workspace_(context_) {
+    context_.op_limit = static_cast<uint64_t>(words.most_ops);
+  }
 
   Result<void> Run() {
     WEFT_TRY_VOID(CheckFiles());
@@ -113,6 +120,8 @@ class Runner {
     };
     WEFT_TRY_VOID(known("--watch", words_.watch));
     WEFT_TRY_VOID(known("--fetch", words_.fetch));
+    // Before the run: it may take hours.
+    if (!words_.out.empty()) WEFT_TRY_VOID(MakeFolder(words_.out));
     if (Result<void> ready = program.Prepare(workspace_); !ready)
       return WithRemedy(std::move(ready).error(), words_.setup, feeds);
     WEFT_TRY_VOID(Iterate(program, feeds));
@@ -122,6 +131,17 @@ class Runner {
  private:
   // Before anything runs: two blobs must not want one file.
   Result<void> CheckFiles() const {
+    // A name twice would be a key twice in JSON.
+    const auto once = [](const char* option, const std::vector<std::string>& blobs) -> Result<void> {
+      for (size_t i = 1; i < blobs.size(); ++i)
+        if (std::find(blobs.begin(), blobs.begin() + static_cast<ptrdiff_t>(i), blobs[i]) !=
+            blobs.begin() + static_cast<ptrdiff_t>(i))
+          return Error{ErrorCode::kInvalidArgument, StrCat(option, ": ", blobs[i], " is named twice"), -1,
+                       blobs[i]};
+      return {};
+    };
+    WEFT_TRY_VOID(once("--watch", words_.watch));
+    WEFT_TRY_VOID(once("--fetch", words_.fetch));
     if (words_.out.empty()) return {};
     for (size_t a = 0; a < words_.fetch.size(); ++a)
       for (size_t b = a + 1; b < words_.fetch.size(); ++b)
@@ -204,7 +224,6 @@ class Runner {
       fetched.emplace_back(blob, std::move(tensor));
     }
     if (!words_.out.empty()) {
-      WEFT_TRY_VOID(MakeFolder(words_.out));
       for (const auto& [blob, tensor] : fetched) {
         Result<std::string> bytes = WriteNpy(tensor);
         if (!bytes) {
@@ -302,7 +321,12 @@ void AddRun(CLI::App& app, Main& main) {
   AddFile(*command, words->file);
   AddSetup(*command, words->setup);
   command->add_option("--iters", words->iterations, "how often the net runs; 1")
-      ->check(CLI::NonNegativeNumber)
+      ->check(WholeNumber())
+      ->type_name("N");
+  command
+      ->add_option("--most-ops", words->most_ops,
+                   "an error once so many operators and loops have run, against loops without end; 0, never")
+      ->check(WholeNumber())
       ->type_name("N");
   AddRepeated(*command, "--watch", words->watch, "a blob of one number, told after each iteration")
       ->type_name("BLOB");

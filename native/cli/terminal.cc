@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
@@ -57,6 +58,12 @@ std::string_view Escape(TextClass text_class) {
   return "";
 }
 
+// As in protobuf text.
+std::string EscapeByte(char c) {
+  const int code = static_cast<unsigned char>(c);
+  return StrCat("\\", code >> 6, code >> 3 & 7, code & 7);
+}
+
 bool WantsColor(Color color, bool terminal) {
   if (color != Color::kAuto) return color == Color::kAlways;
   const char* no_color = std::getenv("NO_COLOR");
@@ -74,7 +81,17 @@ Stream::Stream(int fd, Color color)
 }
 
 void Stream::Write(std::string_view text) {
-  buffer_.append(text);
+  // Names in nets may hold anything: what steers a terminal is shown, not obeyed.
+  const auto steers = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+  };
+  for (auto at = text.begin();;) {
+    const auto next = std::find_if(at, text.end(), steers);
+    buffer_.append(at, next);
+    if (next == text.end()) break;
+    buffer_.append(EscapeByte(*next));
+    at = next + 1;
+  }
   if (buffer_.size() >= kFlushAt) Flush();
 }
 

@@ -16,6 +16,16 @@
 
 namespace weft::cli {
 
+namespace {
+
+// One tensor, or table of a kernel, of 8 bytes an element may take half of the machine's memory.
+int64_t MostElements() {
+  const int64_t pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && page > 0 ? std::max<int64_t>(pages * page / 16, 1 << 20) : RunContext().element_limit;
+}
+
+}  // namespace
+
 std::string Program::Label() const {
   const std::string_view name = net_ ? net_->Str(net_->name) : plan_->Str(plan_->name);
   return StrCat(net_ ? "net" : "plan", name.empty() ? "" : " ", name);
@@ -86,6 +96,7 @@ void AddSetup(CLI::App& command, Setup& setup) {
               "the array of a .npy file becomes the blob, after the init net has run")
       ->type_name("B=X.npy");
   command.add_option("--seed", setup.seed, "of random operators that have no seed of their own; 1")
+      ->check(WholeNumber())
       ->type_name("S");
 }
 
@@ -94,6 +105,7 @@ RunContext MakeRunContext(uint64_t seed) {
   context.kernels = &ReferenceKernels();
   context.ops = &StandardOps();
   context.seed = seed;
+  context.element_limit = MostElements();
   context.print = [](std::string_view line) {
     Stream err(STDERR_FILENO, Color::kNever);
     err.Write(StrCat(line, "\n"));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -96,7 +97,12 @@ Result<void> WriteDirectly(const std::string& path, std::string_view bytes) {
 std::string FileLabel(const std::string& path) { return path == "-" ? "<stdin>" : path; }
 
 Result<Bytes> ReadFile(const std::string& path) {
-  if (path == "-") return ReadStream(STDIN_FILENO, path, 0);
+  if (path == "-") {
+    static std::atomic<bool> taken = false;  // there is one standard input
+    if (taken.exchange(true))
+      return Error{ErrorCode::kIo, "<stdin> can be read once only, and was already: expected another file"};
+    return ReadStream(STDIN_FILENO, path, 0);
+  }
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0) return SystemError("open", path, errno);
   struct stat info;
