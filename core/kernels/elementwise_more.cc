@@ -161,7 +161,7 @@ Result<void> PiecewiseLinearTransform(KernelContext& c) {
       v = b[pieces];
       piece = pieces - 1;
     } else {
-      piece = std::lower_bound(b, b + pieces + 1, v) - b - 1;
+      piece = std::max<int64_t>(std::lower_bound(b, b + pieces + 1, v) - b - 1, 0);  // 0 for not-a-number
     }
     return slopes[column * pieces + piece] * v + intercepts[column * pieces + piece];
   };
@@ -183,6 +183,7 @@ Result<void> PiecewiseLinearTransform(KernelContext& c) {
 Result<void> BatchBoxCox(KernelContext& c) {
   const Tensor& x = c.In(0);
   WEFT_ENSURE(c, x.ndim() >= 1, "data must have rows");
+  WEFT_TRY_VOID(c.CheckInputs(0, 2));
   const int64_t width = x.SizeFrom(1);
   WEFT_ENSURE(c, c.In(1).numel() == width && c.In(2).numel() == width, "lambda1 and lambda2 must have ",
               width, " elements");

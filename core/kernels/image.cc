@@ -260,6 +260,8 @@ Result<Bilinear> FindBilinear(const KernelContext& c, const Tensor& x, size_t sc
   b.out_height = static_cast<int64_t>(static_cast<float>(b.height) * scales[0]);
   b.out_width = static_cast<int64_t>(static_cast<float>(b.width) * scales[1]);
   b.dims = Dims{x.dim(0), x.dim(1), b.out_height, b.out_width};
+  WEFT_TRY_VOID(c.CheckRoom({b.planes, b.height, b.width}));
+  WEFT_TRY_VOID(c.CheckRoom({b.planes, b.out_height, b.out_width}));
   return b;
 }
 
@@ -286,6 +288,7 @@ Result<void> UpsampleBilinearGradient(KernelContext& c) {
   b.out_height = grad.dim(2);
   b.out_width = grad.dim(3);
   const int64_t size = b.height * b.width;
+  WEFT_ENSURE(c, size > 0 || grad.empty(), "dY is ", DimsToString(grad.dims()), " for an empty image");
   std::vector<double> sum(size);
   WEFT_TRY(float* dx, c.Out<float>(0, c.In(1).dims()));
   for (int64_t p = 0; p < b.planes; ++p) {

@@ -68,6 +68,7 @@ Result<void> ReduceL2(KernelContext& c) {
 // Inputs dY, X, Y: dX = dY * slope(x, y, elements per result).
 template <typename T, typename Slope>
 Result<void> FoldGradient(KernelContext& c, Slope slope) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 2));
   WEFT_TRY(const Reducer r, FindReducer(c, c.In(1).dims()));
   WEFT_ENSURE(
       c,

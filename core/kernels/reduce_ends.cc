@@ -192,6 +192,7 @@ Result<void> SideMax(KernelContext& c) {
 // Inputs X, Y, dY.
 template <bool rows>
 Result<void> SideMaxGradient(KernelContext& c) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 2));
   WEFT_TRY(const auto s, FindSides<rows>(c));
   WEFT_ENSURE(c, c.In(1).numel() == s.batch * s.lines() && c.In(2).numel() == s.batch * s.lines(),
               "inputs differ in shape");

@@ -377,6 +377,8 @@ Result<void> Slice(KernelContext& c) {
 
 // Inputs data, perhaps starts and ends, dY.
 Result<void> SliceGradient(KernelContext& c) {
+  WEFT_ENSURE(c, c.num_inputs() >= 2 && c.num_outputs() == 1, "expected 2 or 4 inputs and 1 output, found ",
+              c.num_inputs(), " and ", c.num_outputs());
   WEFT_TRY(const Range r, FindRange(c, c.num_inputs() == 4));
   const Tensor& grad = c.In(c.num_inputs() - 1);
   const Dims strides = RepeatStrides(c.In(0).dims(), c.In(0).dims());
