@@ -22,12 +22,12 @@ TEST(Hostile, NumbersAreWholeDecimalAndFit) {
          {"-1", "abc", "", "1e3", "0x10", "010", "+1", " 1", "1.5", "99999999999999999999"}) {
       const Outcome run = Weft({"run", "-", StrCat(option, "=", word)}, kFill);
       EXPECT_EQ(run.exit, 2) << option << " " << word;
-      if (*word)
-        EXPECT_TRUE(Contains(run.err, StrCat(option,
-                                             ": expected a whole number from 0 to 9223372036854775807, "
-                                             "found \"",
-                                             word, "\"")))
-            << run.err;
+      if (*word == 0) continue;  // CLI11 itself misses it
+      EXPECT_TRUE(Contains(run.err, StrCat(option,
+                                           ": expected a whole number from 0 to 9223372036854775807, "
+                                           "found \"",
+                                           word, "\"")))
+          << run.err;
     }
     EXPECT_EQ(Weft({"run", "-", option, "0"}, kFill).exit, 0) << option;
   }
