@@ -139,9 +139,9 @@ Result<void> SoftmaxWithLoss(KernelContext& c) {
 template <bool spatial>
 Result<void> SoftmaxWithLossGradient(KernelContext& c) {
   const double scale = c.ArgF("scale", 1);
-  WEFT_TRY(const Examples e, FindExamples(c, spatial));
   const size_t n = c.num_inputs();
   WEFT_ENSURE(c, n >= 4, "expected at least 4 inputs");
+  WEFT_TRY(const Examples e, FindExamples(c, spatial));
   WEFT_TRY(const Labels labels, FindLabels(c, e, spatial, n > 4));
   const Tensor& probabilities = c.In(n - 2);
   WEFT_ENSURE(c, probabilities.numel() == c.In(0).numel() && probabilities.type() == DataType::kFloat,
