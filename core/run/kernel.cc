@@ -157,10 +157,7 @@ Result<void> KernelContext::BeforeRun() {
 
 Result<void> KernelContext::Allocate(size_t i, DataType type, std::span<const int64_t> dims) {
   // An empty tensor is held to the limit by its other dimensions: kernels size tables by them.
-  Dims wide(dims.begin(), dims.end());
-  for (int64_t& d : wide)
-    if (d == 0) d = 1;
-  const int64_t count = NumElements(wide);
+  const int64_t count = NumElementsUnlessEmpty(dims);
   if (count < 0 || count > run().element_limit || !Out(i).Allocate(type, dims))
     return Error{count < 0 ? ErrorCode::kInvalidArgument : ErrorCode::kLimit,
                  StrCat("output ", i, " (", OutName(i), ") cannot have dimensions ", DimsToString(dims)), -1,
@@ -170,7 +167,7 @@ Result<void> KernelContext::Allocate(size_t i, DataType type, std::span<const in
 
 Result<void> KernelContext::CheckRoom(std::initializer_list<int64_t> counts) const {
   const std::span<const int64_t> dims(counts.begin(), counts.size());
-  const int64_t count = NumElements(dims);
+  const int64_t count = NumElementsUnlessEmpty(dims);
   if (count >= 0 && count <= workspace_.context().element_limit) return {};
   return Error{count < 0 ? ErrorCode::kInvalidArgument : ErrorCode::kLimit,
                StrCat("this would take a table of dimensions ", DimsToString(dims), ", at most ",

@@ -19,17 +19,25 @@ struct FreeDeleter {
 }  // namespace
 
 int64_t NumElements(std::span<const int64_t> dims) {
-  // Dimensions of 0 are left out at first: products of some dimensions of an empty tensor must fit, too.
   int64_t product = 1;
   bool zero = false;
   for (int64_t d : dims) {
     if (d < 0) return -1;
     zero |= d == 0;
-    if (d == 0) continue;
+  }
+  if (zero) return 0;
+  for (int64_t d : dims) {
     if (product > std::numeric_limits<int64_t>::max() / d) return -1;
     product *= d;
   }
-  return zero ? 0 : product;
+  return product;
+}
+
+int64_t NumElementsUnlessEmpty(std::span<const int64_t> dims) {
+  Dims wide(dims.begin(), dims.end());
+  for (int64_t& d : wide)
+    if (d == 0) d = 1;
+  return NumElements(wide);
 }
 
 std::string DimsToString(std::span<const int64_t> dims) {

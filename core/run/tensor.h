@@ -21,8 +21,10 @@ namespace weft {
 
 using Dims = SmallVec<int64_t, 6>;
 
-/// The product of `dims`, or -1 when one is negative or the product of those that are not 0 does not fit.
+/// The product of `dims`, or -1 when one is negative or the product does not fit.
 int64_t NumElements(std::span<const int64_t> dims);
+/// NumElements with each 0 taken as 1: bounds the products of some of the dimensions of an empty tensor.
+int64_t NumElementsUnlessEmpty(std::span<const int64_t> dims);
 /// "[2, 3]".
 std::string DimsToString(std::span<const int64_t> dims);
 

@@ -308,7 +308,8 @@ Result<Tensor> ReadNpy(std::string_view bytes) {
   const std::string_view data = bytes.substr(begin + length);
   const int64_t count = NumElements(header.dims);
   const std::string shape = StrCat(header.descr, " ", DimsToString(header.dims));
-  if (count < 0) return Bad(StrCat("a .npy file with impossible dimensions ", DimsToString(header.dims)));
+  if (NumElementsUnlessEmpty(header.dims) < 0)
+    return Bad(StrCat("a .npy file with impossible dimensions ", DimsToString(header.dims)));
   if (element.size == 0 ? count > kMostEmptyStrings
                         : static_cast<uint64_t>(count) > data.size() / element.size)
     return Bad(StrCat("a .npy file cut off: ", shape, " needs ", count, " elements of ", element.size,
