@@ -286,9 +286,17 @@ Result<void> GenerateProposals(KernelContext& c) {
 
 using Roi = std::vector<float>;  // the image's number and a box
 
+Result<void> CheckLevels(const KernelContext& c, int64_t lowest, int64_t highest) {
+  WEFT_ENSURE(c, 0 <= lowest && lowest <= highest && highest < 100, "levels go from ", lowest, " to ",
+              highest);
+  return {};
+}
+
 // Inputs the regions of each level, then their scores.
 Result<std::vector<Roi>> CollectBest(const KernelContext& c) {
-  const int64_t levels = c.ArgI("rpn_max_level", 6) - c.ArgI("rpn_min_level", 2) + 1;
+  const int64_t highest = c.ArgI("rpn_max_level", 6), lowest = c.ArgI("rpn_min_level", 2);
+  WEFT_TRY_VOID(CheckLevels(c, lowest, highest));
+  const int64_t levels = highest - lowest + 1;
   WEFT_ENSURE(c, levels > 0 && static_cast<int64_t>(c.num_inputs()) == 2 * levels, "expected ", 2 * levels,
               " inputs for ", levels, " levels, found ", c.num_inputs());
   std::vector<Roi> rois;
@@ -325,8 +333,9 @@ Result<void> Distribute(KernelContext& c, size_t output, const std::vector<Roi>&
   const int64_t highest = c.ArgI("roi_max_level", 5), lowest = c.ArgI("roi_min_level", 2);
   const double level0 = static_cast<double>(c.ArgI("roi_canonical_level", 4)),
                scale0 = static_cast<double>(c.ArgI("roi_canonical_scale", 224)), one = One(c);
-  WEFT_ENSURE(c, highest >= lowest && static_cast<int64_t>(c.num_outputs() - output) == highest - lowest + 2,
-              "expected ", highest - lowest + 2, " outputs for levels ", lowest, " to ", highest);
+  WEFT_TRY_VOID(CheckLevels(c, lowest, highest));
+  WEFT_ENSURE(c, static_cast<int64_t>(c.num_outputs() - output) == highest - lowest + 2, "expected ",
+              highest - lowest + 2, " outputs for levels ", lowest, " to ", highest);
   std::vector<std::vector<int64_t>> levels(static_cast<size_t>(highest - lowest + 1));
   for (size_t i = 0; i < rois.size(); ++i) {
     const double size = std::sqrt(Box::Of(rois[i].data() + 1).Area(one));

@@ -50,6 +50,7 @@ struct Grid {
 };
 
 Result<Grid> FindGrid(const KernelContext& c, int64_t columns) {
+  WEFT_TRY_VOID(c.CheckInputs(0, 1));
   const Tensor& x = c.In(0);
   const Tensor& rois = c.In(1);
   const std::string order = c.ArgS("order", "NCHW");
@@ -62,10 +63,12 @@ Result<Grid> FindGrid(const KernelContext& c, int64_t columns) {
               x.dim(0));
   const int64_t h = c.ArgI("pooled_h", 1), w = c.ArgI("pooled_w", 1);
   WEFT_ENSURE(c, h > 0 && w > 0, "pooled_h and pooled_w must be positive, found ", h, " and ", w);
+  const float scale = c.ArgF("spatial_scale", 1);
+  WEFT_ENSURE(c, std::isfinite(scale), "spatial_scale is ", scale);
   const bool last = order == "NHWC";
+  WEFT_TRY_VOID(c.CheckRoom({rois.dim(0), x.dim(last ? 3 : 1), h, w}));
   const Images in{x.dim(0), x.dim(last ? 3 : 1), x.dim(last ? 1 : 2), x.dim(last ? 2 : 3), last};
-  return Grid{in, Images{rois.dim(0), in.channels, h, w, last}, columns, has_image,
-              c.ArgF("spatial_scale", 1)};
+  return Grid{in, Images{rois.dim(0), in.channels, h, w, last}, columns, has_image, scale};
 }
 
 // One of the four pixels that a sample lies between.
@@ -130,6 +133,9 @@ Result<void> ForEachCell(const KernelContext& c, const Grid& g, bool rotated, F 
     }
     const double cell_h = height / static_cast<double>(g.out.height),
                  cell_w = width / static_cast<double>(g.out.width);
+    constexpr int kMostSamples = 4096;  // on a side of a cell
+    WEFT_ENSURE(c, ratio <= kMostSamples && cell_h <= kMostSamples && cell_w <= kMostSamples, "region ", r,
+                " needs more than ", kMostSamples, " samples on a side of a cell");
     const int64_t ny = ratio > 0 ? ratio : static_cast<int64_t>(std::ceil(cell_h)),
                   nx = ratio > 0 ? ratio : static_cast<int64_t>(std::ceil(cell_w));
     for (int64_t i = 0; i < g.out.height; ++i)
@@ -168,6 +174,7 @@ Result<void> RoIAlign(KernelContext& c) {
 
 Result<void> CheckGradientDims(const KernelContext& c, const Grid& g, size_t input) {
   const Dims dims = g.out_dims();
+  WEFT_ENSURE(c, input < c.num_inputs(), "expected ", input + 1, " inputs, found ", c.num_inputs());
   WEFT_ENSURE(c, ToDims(c.In(input).dims()) == dims, "the gradient is ", DimsToString(c.In(input).dims()),
               ", expected ", DimsToString(dims));
   return {};
