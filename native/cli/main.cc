@@ -90,7 +90,7 @@ int UsageError(const CLI::App& app, const CLI::ParseError& error, std::span<char
 }
 
 int Run(int argc, char** argv) {
-  CLI::App app("Sees, differentiates and transforms Caffe2 nets.", "weft");
+  CLI::App app("Sees, differentiates, transforms and runs Caffe2 nets.", "weft");
   Main main;
   app.require_subcommand(1);
   app.fallthrough();
