@@ -4,66 +4,30 @@
 
 #include <cstdlib>
 
-#include "core/base/str.h"
 #include "core/ops/op_columns.h"
+#include "core/ops/rule_scanner.h"
 
 namespace weft {
 
 namespace {
 
-bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// A recursive-descent reader of one rule. The first error stops it: every step then does nothing.
-class Compiler {
+// A recursive-descent reader of one rule.
+class Compiler : RuleScanner {
  public:
-  Compiler(const OpDef& def, SymbolTable& table) : def_(def), text_(def.gradient), table_(table) {}
+  Compiler(const OpDef& def, SymbolTable& table)
+      : RuleScanner("gradient", def.name), def_(def), table_(table) {}
 
   Result<RuleProgram> Run() {
     RuleProgram program;
+    Begin(def_.gradient);
     do {
       program.statements.push_back(Statement());
     } while (Eat(";") && error_.empty());
-    Skip();
-    if (error_.empty() && at_ < text_.size()) Fail("unexpected text");
-    if (!error_.empty()) return Error{ErrorCode::kParse, error_};
+    WEFT_TRY_VOID(End());
     return program;
   }
 
  private:
-  void Fail(std::string_view what) {
-    if (error_.empty())
-      error_ =
-          StrCat("gradient rule of ", def_.name, ", column ", at_ + 1, ": ", what, " in \"", text_, "\"");
-    at_ = text_.size();
-  }
-  void Skip() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-  }
-  bool At(std::string_view token) {
-    Skip();
-    if (text_.substr(at_, token.size()) != token) return false;
-    // A word ends where a name ends: "if" is not the start of "iff".
-    const size_t end = at_ + token.size();
-    return !IsNameChar(token.back()) || end >= text_.size() || !IsNameChar(text_[end]);
-  }
-  bool Eat(std::string_view token) {
-    if (!At(token)) return false;
-    at_ += token.size();
-    return true;
-  }
-  void Need(std::string_view token) {
-    if (!Eat(token)) Fail(StrCat("expected '", token, "'"));
-  }
-  std::string_view Word() {
-    Skip();
-    const size_t begin = at_;
-    while (at_ < text_.size() && IsNameChar(text_[at_])) ++at_;
-    if (begin == at_) Fail("expected a name");
-    return text_.substr(begin, at_ - begin);
-  }
   int64_t Integer() {
     Skip();
     const bool minus = at_ < text_.size() && text_[at_] == '-';
@@ -75,7 +39,7 @@ class Compiler {
     return minus ? -value : value;
   }
   std::string Quoted() {
-    Need("'");
+    Expect("'");
     const size_t end = text_.find('\'', at_);
     if (end == std::string_view::npos) {
       Fail("unfinished quote");
@@ -97,7 +61,7 @@ class Compiler {
   RuleCondition Condition() {
     RuleCondition c;
     c.negated = Eat("!");
-    const std::string_view word = Word();
+    const std::string_view word = Name();
     if (word.size() > 2 && word.substr(0, 2) == "GO" && IsDigit(word[2])) {
       c.subject = Eat(".sparse") ? RuleCondition::kSparseGradient : RuleCondition::kHasGradient;
       c.index = std::atoi(std::string(word.substr(2)).c_str());
@@ -157,10 +121,10 @@ class Compiler {
     if (Eat("[")) {
       item.range = true;
       if (!At(":")) item.first = static_cast<int32_t>(Integer());
-      Need(":");
+      Expect(":");
       if (!At("]") && !At(":")) item.last = static_cast<int32_t>(Integer());
       if (Eat(":")) item.step = static_cast<int32_t>(Integer());
-      Need("]");
+      Expect("]");
       if (item.step < 1 || item.first < 0) Fail("ranges go up");
     } else {
       item.first = static_cast<int32_t>(Integer());
@@ -173,7 +137,7 @@ class Compiler {
   RuleItem BuiltName() {
     RuleItem item;
     item.kind = RuleItem::kBuiltName;
-    Need("'");
+    Expect("'");
     RuleItem::Piece piece;
     while (at_ < text_.size() && text_[at_] != '\'') {
       if (text_[at_] != '{') {
@@ -183,14 +147,14 @@ class Compiler {
       ++at_;
       const RuleItem reference = Reference();
       if (reference.range || reference.part != RuleItem::kWhole) Fail("one blob is needed in a name");
-      Need("}");
+      Expect("}");
       piece.has_ref = true;
       piece.kind = reference.kind;
       piece.index = reference.first;
       item.pieces.push_back(std::move(piece));
       piece = {};
     }
-    Need("'");
+    Expect("'");
     if (!piece.text.empty()) item.pieces.push_back(std::move(piece));
     return item;
   }
@@ -199,7 +163,7 @@ class Compiler {
     RuleItem item = At("'") ? BuiltName() : Reference();
     if (Eat("?")) item.missing = RuleItem::kIsSkipped;
     if (Eat("or")) {
-      Need("0");
+      Expect("0");
       if (item.kind != RuleItem::kOutputGradient) Fail("'or 0' belongs to GO");
       item.missing = RuleItem::kIsZero;
     }
@@ -217,9 +181,9 @@ class Compiler {
 
   RuleStatement::Set Argument() {
     RuleStatement::Set set;
-    const Symbol name = table_.Intern(Word());
+    const Symbol name = table_.Intern(Name());
     set.only_if_absent = Eat("?");
-    Need("=");
+    Expect("=");
     Skip();
     const size_t begin = at_;
     while (at_ < text_.size() && (IsNameChar(text_[at_]) || text_[at_] == '.' || text_[at_] == '-')) ++at_;
@@ -236,7 +200,7 @@ class Compiler {
     RuleStatement statement;
     if (Eat("if")) {
       statement.when = Conditions();
-      Need(":");
+      Expect(":");
     }
     if (Eat("error")) {
       statement.kind = RuleStatement::kError;
@@ -252,21 +216,21 @@ class Compiler {
       statement.kind = RuleStatement::kAssign;
       statement.outputs.push_back(Reference());
       if (statement.outputs[0].kind != RuleItem::kInputGradient) Fail("only GI can be set");
-      Need("=");
+      Expect("=");
       statement.inputs.push_back(Reference());
       return statement;
     }
-    statement.type = table_.Intern(Word());
-    Need("(");
+    statement.type = table_.Intern(Name());
+    Expect("(");
     if (!At(")")) statement.inputs = Items();
-    Need(")");
-    Need("->");
+    Expect(")");
+    Expect("->");
     statement.outputs = Items();
     if (Eat("{")) {
       do {
         statement.args.push_back(Argument());
       } while (!At("}") && error_.empty());
-      Need("}");
+      Expect("}");
     }
     if (Eat("!args")) statement.copy_args = false;
     if (Eat("!engine")) statement.copy_engine = false;
@@ -274,10 +238,7 @@ class Compiler {
   }
 
   const OpDef& def_;
-  std::string_view text_;
   SymbolTable& table_;
-  size_t at_ = 0;
-  std::string error_;
 };
 
 }  // namespace

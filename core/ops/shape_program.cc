@@ -6,16 +6,11 @@
 #include <cstdlib>
 #include <optional>
 
-#include "core/base/str.h"
+#include "core/ops/rule_scanner.h"
 
 namespace weft {
 
 namespace {
-
-bool IsNameChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 int64_t ToNumber(std::string_view text) { return std::strtoll(std::string(text).c_str(), nullptr, 10); }
 
@@ -34,11 +29,11 @@ bool IsPlain(const std::vector<PortSpec>& ports) {
   return true;
 }
 
-// A recursive-descent reader of one line. The first error stops it: every step then does nothing.
-class Compiler {
+// A recursive-descent reader of one line.
+class Compiler : RuleScanner {
  public:
   Compiler(const OpDef& def, ShapeProgram& program)
-      : def_(def), program_(program), args_(ParseArgs(def.args)) {
+      : RuleScanner("shape", def.name), program_(program), args_(ParseArgs(def.args)) {
     Ports ports = ParsePorts(def.ports);
     program_.inputs = std::move(ports.inputs);
     program_.outputs = std::move(ports.outputs);
@@ -47,16 +42,14 @@ class Compiler {
   }
 
   Result<void> Rule(std::string_view text) {
-    text_ = text;
-    at_ = 0;
+    Begin(text);
     do {
       program_.statements.push_back(Statement());
     } while (Eat(";") && error_.empty());
     return End();
   }
   Result<void> Cost(std::string_view text) {
-    text_ = text;
-    at_ = 0;
+    Begin(text);
     program_.cost = Sum();
     if (error_.empty() && program_.nodes[program_.cost].shape) Fail("expected a number");
     while (Eat(";") && error_.empty()) {
@@ -69,41 +62,6 @@ class Compiler {
   }
 
  private:
-  Result<void> End() {
-    Skip();
-    if (error_.empty() && at_ < text_.size()) Fail("unexpected text");
-    if (!error_.empty()) return Error{ErrorCode::kParse, error_};
-    return {};
-  }
-  void Fail(std::string_view what) {
-    if (error_.empty())
-      error_ = StrCat("shape rule of ", def_.name, ", column ", at_ + 1, ": ", what, " in \"", text_, "\"");
-    at_ = text_.size();
-  }
-  void Skip() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-  }
-  bool At(std::string_view token) {
-    Skip();
-    if (text_.substr(at_, token.size()) != token) return false;
-    const size_t end = at_ + token.size();
-    return !IsNameChar(token.back()) || end >= text_.size() || !IsNameChar(text_[end]);
-  }
-  bool Eat(std::string_view token) {
-    if (!At(token)) return false;
-    at_ += token.size();
-    return true;
-  }
-  void Expect(std::string_view token) {
-    if (!Eat(token)) Fail(StrCat("expected '", token, "'"));
-  }
-  std::string_view Name() {
-    Skip();
-    const size_t begin = at_;
-    while (at_ < text_.size() && IsNameChar(text_[at_])) ++at_;
-    if (begin == at_) Fail("expected a name");
-    return text_.substr(begin, at_ - begin);
-  }
   bool AtDigit() {
     Skip();
     return at_ < text_.size() && IsDigit(text_[at_]);
@@ -372,12 +330,8 @@ class Compiler {
     return s;
   }
 
-  const OpDef& def_;
   ShapeProgram& program_;
   const std::vector<ArgSpec> args_;
-  std::string_view text_;
-  size_t at_ = 0;
-  std::string error_;
 };
 
 }  // namespace
