@@ -6,14 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <set>
 
 #include "core/base/str.h"
 #include "core/grad/after.h"
 #include "core/grad/repair.h"
 #include "tests/grad/plan_and_run.h"
 #include "tests/support/compact_net.h"
-#include "tests/support/files.h"
 
 namespace weft {
 namespace {
@@ -247,37 +245,6 @@ TEST(GradientReports, EmptyBatchLeavesNothingOfTheLastOne) {
   EXPECT_TRUE(
       RunFor(twice, {{"x", {1, 2}}, {"g", {1, 1}}, {"x_empty", {}}, {"g_empty", {}}}, {gradient})[gradient]
           .empty());
-}
-
-// "grad/user_reports_test.cc GradientReports.BatchGatherAndADenseReader"
-void ExpectTest(std::string_view reference) {
-  while (reference.starts_with(' ')) reference.remove_prefix(1);
-  const size_t space = reference.find(' '), dot = reference.rfind('.');
-  ASSERT_TRUE(space != std::string_view::npos && dot != std::string_view::npos && dot > space) << reference;
-  const std::string file(reference.substr(0, space));
-  const std::string suite(reference.substr(space + 1, dot - space - 1)), name(reference.substr(dot + 1));
-  const std::string source = test::ReadFile(test::DataPath("../" + file));
-  EXPECT_NE(source.find(StrCat("TEST(", suite, ", ", name, ")")), std::string::npos) << reference;
-}
-
-TEST(GradientReports, EveryRowHasATestOrAReason) {
-  const std::string table = test::ReadFile(test::DataPath("user_reports_gradient.tsv"));
-  std::set<std::string_view> reports;
-  const std::vector<std::string_view> lines = StrSplit(table, '\n');
-  for (size_t i = 1; i < lines.size(); ++i) {
-    if (lines[i].empty()) continue;
-    SCOPED_TRACE(std::string(lines[i]));
-    const std::vector<std::string_view> columns = StrSplit(lines[i], '\t');
-    ASSERT_EQ(columns.size(), 4u);
-    EXPECT_TRUE(reports.insert(columns[0]).second);
-    EXPECT_EQ(columns[1], "gradient");
-    if (columns[2] == "-") {
-      EXPECT_FALSE(columns[3].empty());
-      continue;
-    }
-    for (std::string_view reference : StrSplit(columns[2], ';')) ExpectTest(reference);
-  }
-  EXPECT_EQ(reports.size(), 18u);
 }
 
 }  // namespace

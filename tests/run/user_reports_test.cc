@@ -5,12 +5,9 @@
 // a test for each report, or says why there is none.
 #include <gtest/gtest.h>
 
-#include <set>
-
 #include "core/base/str.h"
 #include "core/pass/shapes.h"
 #include "tests/run/one_net.h"
-#include "tests/support/files.h"
 
 namespace weft::test {
 namespace {
@@ -162,30 +159,6 @@ TEST(NumericsReports, EverySpellingOfKernelsGivesTheShapeOfTheRun) {
     }
     EXPECT_TRUE(found);
   }
-}
-
-TEST(NumericsReports, EachHasATestOrAReason) {
-  std::set<std::string_view> reports;
-  const std::string table = ReadFile(DataPath("user_reports_numerics.tsv"));
-  const std::vector<std::string_view> lines = StrSplit(table, '\n');
-  for (size_t i = 1; i < lines.size(); ++i) {
-    if (lines[i].empty()) continue;
-    SCOPED_TRACE(std::string(lines[i]));
-    const std::vector<std::string_view> columns = StrSplit(lines[i], '\t');
-    ASSERT_EQ(columns.size(), 4u);
-    EXPECT_TRUE(reports.insert(columns[0]).second);
-    EXPECT_EQ(columns[1], "numerics");
-    if (columns[2] == "-") {
-      EXPECT_FALSE(columns[3].empty());
-      continue;
-    }
-    const size_t space = columns[2].find(' '), dot = columns[2].rfind('.');
-    const std::string source = ReadFile(DataPath(StrCat("../", columns[2].substr(0, space))));
-    const std::string wanted =
-        StrCat("TEST(", columns[2].substr(space + 1, dot - space - 1), ", ", columns[2].substr(dot + 1), ")");
-    EXPECT_NE(source.find(wanted), std::string::npos) << wanted;
-  }
-  EXPECT_EQ(reports.size(), 8u);
 }
 
 }  // namespace
