@@ -124,7 +124,7 @@ test('weights stay in the file until their operator is looked at', async () => {
 test('control inputs are edges of their own', async () => {
   const text = 'op { input: "x" output: "y" type: "Relu" } op { input: "x" output: "z" type: "Sigmoid" control_input: "y" } op { input: "z" output: "s" type: "Tanh" control_input: "y" control_input: "nobody" }';
   await drop(page, [{ name: 'waits.pbtxt', bytes: Buffer.from(text) }]);
-  await page.waitForFunction(() => window.weft.app.state.view?.net.numOps === 3 && window.weft.app.state.view.lines > 0);
+  await page.waitForFunction(() => window.weft.app.state.view?.net.name !== 'weights' && window.weft.app.state.view?.net.numOps === 3 && window.weft.app.state.view.lines > 0);
   await page.evaluate(() => window.weft.app.selectOp(2));
   await page.waitForFunction(() => window.weft.app.state.selection?.op === 2);
   assert.match(await page.textContent('.details'), /control inputs\s*y, nobody/);

@@ -53,6 +53,8 @@ export async function launch({ width = 1440, height = 900, scale = 1, dark = fal
   });
   const page = context.pages()[0] ?? (await context.newPage());
   const problems = [];
+  // While somebody listens, dialogs come to the tests: from now on, not from some moment after a test asks for one.
+  page.on('filechooser', () => {});
   page.on('pageerror', (error) => problems.push(`page error: ${error.message}`));
   page.on('console', (message) => message.type() === 'error' && problems.push(`console: ${message.text()}`));
   return {

@@ -10,12 +10,15 @@ export interface Incoming {
   file?: File;
 }
 
+// Held by the page: a browser may collect an input that nobody holds, and its dialog's answer with it.
+const picker = document.createElement('input');
+picker.type = 'file';
+picker.multiple = true;
+
 export function chooseFiles(then: (files: File[]) => void): void {
-  const input = document.createElement('input');
-  input.type = 'file';
-  input.multiple = true;
-  input.addEventListener('change', () => then([...(input.files ?? [])]));
-  input.click();
+  picker.value = ''; // the same file may come again
+  picker.onchange = () => then([...(picker.files ?? [])]);
+  picker.click();
 }
 
 /** Lets files be dropped anywhere on the page. */
