@@ -225,8 +225,41 @@ int64_t LargestLiveSet(const std::vector<Life>& lives) {
   return most;
 }
 
+int64_t LeastOfPlaces(const std::vector<Life>& lives) {
+  if (lives.empty()) return 0;
+  // The most lives at once, as ever smaller ones come in: a tree of maxima over the operators, in which each
+  // node keeps what was added to all of its operators.
+  int32_t end = 0;
+  for (const Life& life : lives) end = std::max(end, life.last + 1);
+  size_t leaves = 1;
+  while (leaves < static_cast<size_t>(end)) leaves *= 2;
+  std::vector<int64_t> added(2 * leaves, 0), most(2 * leaves, 0);
+  const auto renew = [&](size_t node) {
+    most[node] = added[node] + (node < leaves ? std::max(most[2 * node], most[2 * node + 1]) : 0);
+  };
+  const auto add = [&](size_t from, size_t to) {  // both included
+    from += leaves;
+    to += leaves;
+    const size_t first = from, last = to;
+    for (; from <= to; from /= 2, to /= 2) {
+      if (from % 2 == 1) ++added[from], renew(from++);
+      if (to % 2 == 0) ++added[to], renew(to--);
+    }
+    for (size_t node = first / 2; node > 0; node /= 2) renew(node);
+    for (size_t node = last / 2; node > 0; node /= 2) renew(node);
+  };
+  int64_t least = 0, places = 0;
+  for (uint32_t id : BySize(lives, false)) {
+    add(static_cast<size_t>(lives[id].first), static_cast<size_t>(lives[id].last));
+    // One more place, of this size, as soon as so many lives of at least this size are there at once.
+    least += (most[1] - places) * lives[id].bytes;
+    places = most[1];
+  }
+  return least;
+}
+
 std::vector<uint32_t> AssignPlaces(const std::vector<Life>& lives) {
-  const int64_t bound = LargestLiveSet(lives);
+  const int64_t bound = LeastOfPlaces(lives);
   Places best;
   int64_t best_cost = INT64_MAX;
   size_t probes = kMostProbes;

@@ -174,13 +174,14 @@ Result<MemoryPlan> ReuseMemory(const Net& net, const OpSet& ops, const MemoryOpt
     group.blobs.push_back(i);
     group.lives.push_back({life.first, life.last, bytes[i]});
   }
-  plan.peak_after = plan.lower_bound = plan.fixed;
+  plan.peak_after = plan.lower_bound = plan.least_whole = plan.fixed;
 
   FreshNames fresh(net.symbols, lives.names().size());
   fresh.Reserve(net);
   std::vector<Symbol> new_name(bytes.size(), kNoSymbol);
   for (const Group& group : groups) {
     plan.lower_bound += internal::LargestLiveSet(group.lives);
+    plan.least_whole += internal::LeastOfPlaces(group.lives);
     const std::vector<uint32_t> places = internal::AssignPlaces(group.lives);
     std::vector<std::vector<size_t>> held;  // by place: indices into the group
     for (size_t k = 0; k < places.size(); ++k) {

@@ -42,6 +42,7 @@ struct MemoryPlan {
   int64_t peak_before = 0;  // all bytes, each blob in a place of its own
   int64_t peak_after = 0;
   int64_t lower_bound = 0;  // the largest sum of what must be there at once, at any operator
+  int64_t least_whole = 0;  // what sharing whole blobs needs at the least: the lower bound or more
   size_t shared = 0;        // blobs that went into a shared one
   size_t places = 0;        // how many of those there are
   struct Renamed {
@@ -71,6 +72,9 @@ struct Life {
 std::vector<uint32_t> AssignPlaces(const std::vector<Life>& lives);
 /// The largest sum of bytes at one time.
 int64_t LargestLiveSet(const std::vector<Life>& lives);
+/// What places that hold whole lives need at the least: of places of b bytes or more there must be as many as
+/// there are lives of b bytes or more at one time, for every b. Never below LargestLiveSet.
+int64_t LeastOfPlaces(const std::vector<Life>& lives);
 }  // namespace internal
 
 }  // namespace weft

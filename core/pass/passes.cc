@@ -109,12 +109,11 @@ Result<PassOutcome> RenamePrefixPass(Nets nets, const OpSet&, const PassWords& w
 }
 
 constexpr PassOption kRetarget[] = {
-    {"device", "DEVICE", "cpu, cuda:1, ...: where the net runs"},
+    {"device", "DEVICE", "cpu, cuda:1, ...: where the net runs", /*required=*/true},
     {"engine", "NAME", "of every operator; empty takes the engines away"},
     {"all-ops", "", "operators with a device of their own move too"},
 };
 Result<PassOutcome> RetargetPass(Nets nets, const OpSet&, const PassWords& words) {
-  if (!words.Has("device")) return Invalid("--device is missing");
   RetargetOptions options;
   WEFT_TRY(options.device, Device("device", words.Value("device")));
   if (words.Has("engine")) options.engine = words.Value("engine");
@@ -266,6 +265,7 @@ Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& wor
                      {{"peak_before", plan.peak_before},
                       {"peak_after", plan.peak_after},
                       {"lower_bound", plan.lower_bound},
+                      {"least_whole", plan.least_whole},
                       {"left_alone", plan.fixed},
                       {"blobs", Count(plan.shared)},
                       {"shared_into", Count(plan.places)}}};
@@ -332,6 +332,9 @@ Result<PassOutcome> RunPass(const PassDef& pass, std::span<const Net> nets, cons
     if (std::none_of(pass.options.begin(), pass.options.end(),
                      [&](const PassOption& known) { return known.name == word.first; }))
       return Invalid(StrCat(pass.name, " takes no option --", word.first));
+  for (const PassOption& option : pass.options)
+    if (option.required && !words.Has(option.name))
+      return Invalid(StrCat(pass.name, ": --", option.name, " is missing"));
   std::vector<Net> home;
   for (const Net& net : nets) home.push_back(home.empty() ? net : Rehome(net, home[0].symbols));
   return pass.run(home, ops, words);

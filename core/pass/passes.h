@@ -25,6 +25,7 @@ struct PassOption {
   std::string_view name;   // "keep"
   std::string_view value;  // "BLOB": what it takes, any number of times; empty: a flag
   std::string_view what;
+  bool required = false;
 };
 
 /// Option values as text, in the order given.

@@ -60,20 +60,28 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_description(const CLI::App* app) const override { return app->get_description() + "\n\n"; }
 };
 
-// A usage error names the subcommand whose help would have told.
+// A usage error names the subcommand whose help would have told, and where a subcommand is wanted the nearest
+// to the word that stands there.
 int UsageError(const CLI::App& app, const CLI::ParseError& error, std::span<char* const> words) {
   std::string command = app.get_name();
-  for (const CLI::App* chosen : app.get_subcommands()) StrAppend(command, " ", chosen->get_name());
+  const CLI::App* chosen = &app;
+  auto word = words.begin();
+  while (!chosen->get_subcommands().empty()) {
+    chosen = chosen->get_subcommands()[0];
+    StrAppend(command, " ", chosen->get_name());
+    word = std::find(word, words.end(), chosen->get_name());
+    if (word != words.end()) ++word;
+  }
   std::string message = error.what();
-  if (app.get_subcommands().empty()) {
-    const auto word = std::find_if(words.begin(), words.end(), [](const char* w) { return w[0] != '-'; });
-    std::vector<std::string_view> names;
-    for (const CLI::App* known : app.get_subcommands({})) names.push_back(known->get_name());
-    if (word != words.end() && std::find(names.begin(), names.end(), *word) == names.end()) {
-      const auto near = NearestNames(*word, names, 1);
-      message = StrCat("there is no subcommand ", *word,
-                       near.empty() ? "" : StrCat("; did you mean ", near[0], "?"));
-    }
+  std::vector<std::string> names;
+  for (const CLI::App* known : chosen->get_subcommands({})) names.push_back(known->get_name());
+  word = std::find_if(word, words.end(), [](const char* w) { return w[0] != '-'; });
+  if (!names.empty() && word != words.end() && std::find(names.begin(), names.end(), *word) == names.end()) {
+    const auto near = NearestNames(*word, std::vector<std::string_view>(names.begin(), names.end()), 1);
+    message = StrCat("there is no subcommand ", *word,
+                     !near.empty()    ? StrCat("; did you mean ", near[0], "?")
+                     : chosen != &app ? StrCat("; there are ", StrJoin(names, ", "))
+                                      : "");
   }
   if (std::find(words.begin(), words.end(), std::string_view("--json")) != words.end()) {
     std::string out;

@@ -133,6 +133,7 @@ void AddOne(CLI::App& group, Main& main, const PassDef& pass) {
       command->add_flag(name, words->flags[i], std::string(option.what));
     } else {
       AddRepeated(*command, name, words->values[i], std::string(option.what))
+          ->required(option.required)
           ->type_name(std::string(option.value));
     }
   }

@@ -245,12 +245,20 @@ TEST(Pass, WritesTheNetAndTellsTheRest) {
   const Outcome text = Weft({"pass", "memory", "-", "--size", "h=16", "--size", "d=16"}, kMlp);
   EXPECT_EQ(text.exit, 0);
   EXPECT_TRUE(text.out.starts_with("name: \"mlp\"\n"));
-  EXPECT_TRUE(Contains(text.err, "peak_before: 32\npeak_after: 16\nlower_bound: 16\n")) << text.err;
+  EXPECT_TRUE(Contains(text.err, "peak_before: 32\npeak_after: 16\nlower_bound: 16\nleast_whole: 16\n"))
+      << text.err;
   EXPECT_EQ(Weft({"pass", "dead-ops", "-", "--json"}, kMlp).json()["removed"], 0);
   const Outcome wrong = Weft({"pass", "dead-ops", "-", "--keep", "nothing"}, kMlp);
   EXPECT_EQ(wrong.exit, 1);
   EXPECT_TRUE(Contains(wrong.err, "the net has no blob nothing")) << wrong.err;
-  EXPECT_EQ(Weft({"pass", "dead-opps", "-"}, kMlp).exit, 2);
+  const Outcome typo = Weft({"pass", "dead-opps", "-"}, kMlp);
+  EXPECT_EQ(typo.exit, 2);
+  EXPECT_TRUE(Contains(typo.err, "weft pass: there is no subcommand dead-opps; did you mean dead-ops?\n"))
+      << typo.err;
+  EXPECT_TRUE(Contains(Weft({"pass", "nothing", "-"}, kMlp).err, "; there are dead-ops, rename-prefix, "));
+  const Outcome nowhere = Weft({"pass", "retarget", "-"}, kMlp);
+  EXPECT_EQ(nowhere.exit, 2);
+  EXPECT_TRUE(Contains(nowhere.err, "--device is required")) << nowhere.err;
   EXPECT_TRUE(Contains(Weft({"pass", "memory", "--help"}).out, "--recycle WHAT"));
   // "@FILE" stands for the lines of a file.
   const Folder folder;

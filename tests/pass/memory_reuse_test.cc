@@ -143,7 +143,14 @@ int64_t Optimum(const std::vector<internal::Life>& lives, std::vector<uint32_t>&
 }
 
 // Blobs are shared whole, so the bound, the largest sum that lives at once, can't always be reached: with
-// 2, 4, 2 in one stretch and 3, 3 in another, 6 live at once and the least is 4 + 3.
+// 4 and then 3 beside 3, 6 live at once, and two places of which one has 4 need 4 + 3.
+TEST(MemoryReuse, WholePlacesNeedMoreThanWhatLivesAtOnce) {
+  const std::vector<internal::Life> lives = {{0, 0, 4}, {1, 1, 3}, {1, 1, 3}};
+  EXPECT_EQ(internal::LargestLiveSet(lives), 6);
+  EXPECT_EQ(internal::LeastOfPlaces(lives), 7);
+  EXPECT_EQ(internal::LeastOfPlaces({}), 0);
+}
+
 TEST(MemoryReuse, SmallChainsAreOptimal) {
   std::mt19937 random(11);
   int optimal = 0;
@@ -157,6 +164,8 @@ TEST(MemoryReuse, SmallChainsAreOptimal) {
     std::vector<uint32_t> scratch(lives.size());
     const int64_t found = std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
     const int64_t least = Optimum(lives, scratch, 0);
+    EXPECT_LE(internal::LargestLiveSet(lives), internal::LeastOfPlaces(lives)) << round;
+    EXPECT_LE(internal::LeastOfPlaces(lives), least) << round;
     EXPECT_LE(100 * found, 101 * least) << round;
     optimal += found == least;
   }
@@ -189,10 +198,15 @@ TEST(MemoryReuse, NeverWorseThanCaffe2) {
     EXPECT_LE(row.after, row.caffe2);
     EXPECT_GE(row.after, row.bound);
     EXPECT_LT(row.after, row.before);
-    // The nets that are chains, going forward.
-    const bool chain =
-        row.model == "alexnet_train" || row.model == "overfeat_train" || row.model == "vgga_train";
-    if (chain && row.mode == "forward") {
+    EXPECT_GE(row.whole, row.bound);
+    EXPECT_GE(row.after, row.whole);
+    // The nets that are chains: nothing better is there to be found, and forward it is within 5% of the bound
+    // wherever whole blobs can be.
+    const bool chain = row.model == "alexnet_train" || row.model == "overfeat_train" ||
+                       row.model == "vgga_train" || row.model == "char_rnn_2";
+    if (!chain) continue;
+    EXPECT_EQ(row.after, row.whole);
+    if (row.mode == "forward" && row.model != "char_rnn_2") {
       EXPECT_LE(static_cast<double>(row.after), 1.05 * static_cast<double>(row.bound));
     }
   }

@@ -73,7 +73,7 @@ std::vector<MemoryRow> MemoryTable() {
       const Result<MemoryPlan> plan = ReuseMemory(net, StandardOps(), options);
       WEFT_CHECK(plan.has_value());
       rows.push_back({model, std::move(mode), plan->peak_before, caffe2, plan->peak_after, plan->lower_bound,
-                      plan->peak_before == none});
+                      plan->least_whole, plan->peak_before == none});
     };
     MemoryOptions options;
     options.sizes = SizesOf(train, recorded.at("sizes"));
@@ -95,14 +95,17 @@ std::vector<MemoryRow> MemoryTable() {
 
 std::string MemoryTableText(const std::vector<MemoryRow>& rows) {
   char line[200];
-  std::snprintf(line, sizeof line, "%-34s %-10s %10s %10s %10s %10s %7s\n", "MB", "", "before", "Caffe2",
-                "Weft", "bound", "above");
+  std::snprintf(line, sizeof line, "%-34s %-10s %10s %10s %10s %10s %7s %10s %7s\n", "MB", "", "before",
+                "Caffe2", "Weft", "bound", "above", "whole", "above");
   std::string out = line;
   const auto mb = [](int64_t bytes) { return static_cast<double>(bytes) / 1e6; };
+  const auto above = [](const MemoryRow& row, int64_t bound) {
+    return 100.0 * static_cast<double>(row.after - bound) / static_cast<double>(bound);
+  };
   for (const MemoryRow& row : rows) {
-    std::snprintf(line, sizeof line, "%-34s %-10s %10.2f %10.2f %10.2f %10.2f %6.2f%%\n", row.model.c_str(),
-                  row.mode.c_str(), mb(row.before), mb(row.caffe2), mb(row.after), mb(row.bound),
-                  100.0 * static_cast<double>(row.after - row.bound) / static_cast<double>(row.bound));
+    std::snprintf(line, sizeof line, "%-34s %-10s %10.2f %10.2f %10.2f %10.2f %6.2f%% %10.2f %6.2f%%\n",
+                  row.model.c_str(), row.mode.c_str(), mb(row.before), mb(row.caffe2), mb(row.after),
+                  mb(row.bound), above(row, row.bound), mb(row.whole), above(row, row.whole));
     out += line;
   }
   return out;

@@ -18,6 +18,7 @@ struct MemoryRow {
   int64_t before = 0;       // bytes, each blob in a place of its own
   int64_t caffe2 = 0;       // the best that Caffe2's memonger made of it, by any of its ways
   int64_t after = 0, bound = 0;
+  int64_t whole = 0;         // the bound where blobs share places as a whole
   bool same_before = false;  // the recorded sum without sharing is ours too
 };
 
