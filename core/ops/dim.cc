@@ -73,16 +73,22 @@ Dim DimTable::InternAtom(Atom atom, const std::string& key) {
   return dim;
 }
 
+std::optional<int64_t> DimTable::NumberOf(Dim dim) const {
+  if (!dim.symbolic()) return dim.known() ? std::optional(dim.code) : std::nullopt;
+  const Terms& terms = formulas_[static_cast<size_t>(-2 - dim.code)];
+  return terms.size() == 1 && terms[0].atoms.empty() ? std::optional(terms[0].factor) : std::nullopt;
+}
+
 DimTable::Terms DimTable::TermsOf(Dim dim) const {
   if (dim.symbolic()) return formulas_[static_cast<size_t>(-2 - dim.code)];
   if (dim.code == 0) return {};
   return {{{}, dim.code}};
 }
 
-Dim DimTable::Intern(Terms terms) {
+Dim DimTable::Intern(Terms terms, bool signs) {
   std::erase_if(terms, [](const Term& term) { return term.factor == 0; });
   if (terms.empty()) return 0;
-  if (terms.size() == 1 && terms[0].atoms.empty()) return terms[0].factor;
+  if (terms.size() == 1 && terms[0].atoms.empty() && !(signs && terms[0].factor < 0)) return terms[0].factor;
   if (terms.size() > kMostTerms) return {};
   std::string key;
   bool data = false;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -50,6 +51,10 @@ class DimTable {
  public:
   /// The symbol of that name.
   Dim Named(std::string_view name);
+  /// An element of a tensor: a number that may be negative, which no extent is.
+  Dim Number(int64_t number) { return number >= 0 ? Dim(number) : Intern({{{}, number}}, /*signs=*/true); }
+  /// The number that `dim` is; nothing for formulas and what is unknown.
+  std::optional<int64_t> NumberOf(Dim dim) const;
   /// An extent that depends on data, equal to itself alone.
   Dim FromData();
 
@@ -93,7 +98,7 @@ class DimTable {
   Dim Remembered(Operation operation, Dim a, Dim b);
 
   Terms TermsOf(Dim dim) const;
-  Dim Intern(Terms terms);
+  Dim Intern(Terms terms, bool signs = false);  // negative numbers are unknown unless `signs`
   Dim InternAtom(Atom atom, const std::string& key);
   Dim Combine(Dim a, Dim b, int64_t sign);
   Dim Product(Dim a, Dim b);

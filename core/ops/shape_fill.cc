@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Shapes of fills. Those of small integers know their elements: a net may use them as a shape.
+#include <algorithm>
+
 #include "core/base/str.h"
 #include "core/ops/shape_functions.h"
 
@@ -57,7 +59,7 @@ void Fill(ShapeContext& c) {
       (!value || (value->has & Arg::kHasI) || !(value->has & Arg::kHasS))) {
     const int64_t element = value && (value->has & Arg::kHasI) ? value->i : 0;
     if (const int64_t count = FewElements(c, y); count >= 0 && (!value || (value->has & Arg::kHasI)))
-      c.table.SetContent(y, std::vector<Dim>(static_cast<size_t>(count), element));
+      c.table.SetContent(y, std::vector<Dim>(static_cast<size_t>(count), c.table.Number(element)));
   }
   c.Set(0, std::move(y));
 }
@@ -86,8 +88,9 @@ void GivenFill(ShapeContext& c) {
   TensorInfo y = FillShape(c, type);
   if (IsInteger(type) && FewElements(c, y) >= 0) {
     if (const Arg* values = c.FindArg("values"); values && (values->has & Arg::kHasInts)) {
-      const ArgDataPtr data = values->Load();
-      c.table.SetContent(y, {data->ints.begin(), data->ints.end()});
+      std::vector<Dim> content;
+      for (const int64_t element : values->Load()->ints) content.push_back(c.table.Number(element));
+      c.table.SetContent(y, std::move(content));
     }
   }
   c.Set(0, std::move(y));
@@ -96,7 +99,8 @@ void GivenFill(ShapeContext& c) {
 void Range(ShapeContext& c) {
   const size_t n = c.num_inputs();
   TensorInfo y = TensorInfo::Of(c.In(0).type, {});
-  Dim bounds[3] = {0, 0, 1};
+  constexpr int64_t kFar = int64_t{1} << 60;
+  int64_t bounds[3] = {0, 0, 1};
   bool known = true;
   for (size_t i = 0; i < n && i < 3; ++i) {
     if (c.In(i).kind == TensorInfo::kUnknown) {
@@ -104,19 +108,21 @@ void Range(ShapeContext& c) {
       return c.Set(0, std::move(y));
     }
     const std::span<const Dim> content = c.table.Content(c.In(i));
-    known &= content.size() == 1 && content[0].known();
-    if (known) bounds[n == 1 ? 1 : i] = content[0];
+    const auto bound = content.size() == 1 ? c.table.NumberOf(content[0]) : std::nullopt;
+    known &= bound && -kFar < *bound && *bound < kFar;
+    if (known) bounds[n == 1 ? 1 : i] = *bound;
   }
-  if (!known || bounds[2] == Dim(0)) {
+  if (!known || bounds[2] == 0) {
     y.dims.push_back(c.table.FromData());
     return c.Set(0, std::move(y));
   }
-  const int64_t first = bounds[0].code, last = bounds[1].code, step = bounds[2].code;
-  const int64_t count = last > first ? (last - first + step - 1) / step : 0;
+  const auto [first, last, step] = bounds;
+  const int64_t up = step > 0 ? 1 : -1;
+  const int64_t count = std::max<int64_t>(0, (last - first + step - up) / step);
   y.dims.push_back(count);
   if (count <= static_cast<int64_t>(ShapeTable::kMostContent)) {
     std::vector<Dim> content;
-    for (int64_t i = 0; i < count; ++i) content.push_back(first + i * step);
+    for (int64_t i = 0; i < count; ++i) content.push_back(c.table.Number(first + i * step));
     c.table.SetContent(y, std::move(content));
   }
   c.Set(0, std::move(y));

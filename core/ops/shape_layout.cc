@@ -20,6 +20,8 @@ std::vector<Dim> ContentOf(const ShapeContext& c, const TensorInfo& info) {
   return {content.begin(), content.end()};
 }
 
+bool IsNegative(const ShapeContext& c, Dim dim) { return c.table.NumberOf(dim).value_or(0) < 0; }
+
 // Sets output 0 to these dimensions over the elements of input 0.
 void SetSameElements(ShapeContext& c, DimList dims) {
   TensorInfo y = TensorInfo::Of(c.In(0).type, std::move(dims));
@@ -66,7 +68,7 @@ void Reshape(ShapeContext& c) {
         return c.Mismatch(0, StrCat("a dimension ", i, " to keep"), DimsText(c, x.dims));
       dims[i] = x.tensor() ? x.dims[i] : Dim();
     }
-    if (dims[i].unknown()) {
+    if (dims[i].unknown() || IsNegative(c, dims[i])) {
       one_open = open == dims.size();
       open = i;
     } else {
@@ -254,43 +256,40 @@ void Slice(ShapeContext& c) {
     starts[static_cast<size_t>(at)] = c.Int("start_idx", 0);
     ends[static_cast<size_t>(at)] = c.Int("end_idx", -1);
   }
-  TensorInfo y = TensorInfo::Of(x.type, x.dims);
-  if (c.num_inputs() > 1) {
-    // Ranges that a net computes: negative ones are not among known contents.
-    const std::span<const Dim> from = c.table.Content(c.In(1)), to = c.table.Content(c.In(2));
-    for (size_t i = 0; i < x.rank(); ++i) {
-      if (i < from.size() && i < to.size() && !from[i].unknown() && !to[i].unknown()) {
-        y.dims[i] = c.table.Subtract(to[i], from[i]);
-      } else if (from.empty() || i < from.size()) {
-        y.dims[i] = c.table.FromData();
-      }
-    }
-    return c.Set(0, std::move(y));
+  std::vector<Dim> from, to;
+  const bool computed = c.num_inputs() > 1;
+  if (computed) {
+    from = ContentOf(c, c.In(1));
+    to = ContentOf(c, c.In(2));
+    if (from.empty()) from.resize(x.rank());
+  } else {
+    for (const int64_t at : starts) from.push_back(c.table.Number(at));
+    for (const int64_t at : ends) to.push_back(c.table.Number(at));
   }
-  int64_t first = 0, last = 0;
-  for (size_t i = 0; i < x.rank() && i < starts.size() && i < ends.size(); ++i) {
-    const Dim extent = x.dims[i];
-    // A negative end counts from behind, -1 being the end itself.
-    const auto place = [&](int64_t at) {
-      return at >= 0                          ? Dim(at)
-             : c.table.Add(extent, 0).known() ? Dim(extent.code + 1 + at)
-                                              : c.table.Subtract(extent, -1 - at);
-    };
-    if (starts[i] >= 0 && ends[i] >= 0) {
-      y.dims[i] = extent.known() ? std::max<int64_t>(0, std::min(ends[i], extent.code) - starts[i])
-                                 : Dim(std::max<int64_t>(0, ends[i] - starts[i]));
-    } else {
-      y.dims[i] = c.table.Subtract(place(ends[i]), place(starts[i]));
+  // A negative end counts from behind, -1 being the end itself.
+  const auto place = [&](Dim extent, Dim at) {
+    return IsNegative(c, at) ? c.table.Add(c.table.Add(extent, 1), at) : at;
+  };
+  TensorInfo y = TensorInfo::Of(x.type, x.dims);
+  for (size_t i = 0; i < x.rank() && i < from.size(); ++i) {
+    if (i >= to.size() || from[i].unknown() || to[i].unknown()) {
+      if (computed) y.dims[i] = c.table.FromData();
+      continue;
     }
-    if (i == 0 && extent.known()) {
-      first = place(starts[i]).code;
-      last = place(ends[i]).code;
+    const Dim extent = x.dims[i];
+    if (from[i].known() && to[i].known()) {
+      const int64_t last = extent.known() ? std::min(to[i].code, extent.code) : to[i].code;
+      y.dims[i] = std::max<int64_t>(0, last - from[i].code);
+    } else {
+      y.dims[i] = c.table.Subtract(place(extent, to[i]), place(extent, from[i]));
     }
   }
   const std::span<const Dim> content = c.table.Content(x);
-  if (!content.empty() && x.rank() == 1 && 0 <= first && first <= last &&
-      last <= static_cast<int64_t>(content.size()))
-    c.table.SetContent(y, {content.begin() + first, content.begin() + last});
+  if (!content.empty() && x.rank() == 1 && y.dims[0].known()) {
+    const int64_t first = from.empty() ? 0 : place(x.dims[0], from[0]).code, last = first + y.dims[0].code;
+    if (first >= 0 && last <= static_cast<int64_t>(content.size()))
+      c.table.SetContent(y, {content.begin() + first, content.begin() + last});
+  }
   c.Set(0, std::move(y));
 }
 
@@ -338,12 +337,13 @@ void Expand(ShapeContext& c) {
     if (c.In(1).kind != TensorInfo::kUnknown) c.Set(0, TensorInfo::DataRank(x.type));
     return;
   }
-  // As in NumPy, from the last dimension on; a 1 keeps the extent of X.
+  // As in NumPy, from the last dimension on; 1 and -1 keep the extent of X.
   const size_t n = std::max(x.rank(), content.size());
   DimList dims;
   for (size_t i = 0; i < n; ++i) {
     const Dim a = i + x.rank() >= n ? x.dims[i + x.rank() - n] : Dim(1);
-    const Dim b = i + content.size() >= n ? content[i + content.size() - n] : Dim(1);
+    Dim b = i + content.size() >= n ? content[i + content.size() - n] : Dim(1);
+    if (IsNegative(c, b)) b = 1;
     dims.push_back(a == Dim(1) ? b : b == Dim(1) ? a : c.Same(a, b, 1, StrCat("dimension ", i, " of")));
   }
   c.Set(0, x.type, std::move(dims));

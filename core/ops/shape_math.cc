@@ -139,15 +139,22 @@ void Arithmetic(ShapeContext& c) {
   TensorInfo y = Broadcast(c, operands);
   const std::span<const Dim> a = c.table.Content(c.In(0)), b = c.table.Content(c.In(1));
   const std::string_view type = c.net().Str(c.op().type);
+  // Numbers may be negative, unlike what formulas come to.
+  const auto small = [&](Dim dim) {
+    const auto number = c.table.NumberOf(dim);
+    return number == static_cast<int32_t>(number.value_or(0)) ? number : std::nullopt;
+  };
+  const auto compute = [&](Dim x, Dim z) {
+    const auto m = small(x), n = small(z);
+    if (type == "Add") return m && n ? c.table.Number(*m + *n) : c.table.Add(x, z);
+    if (type == "Sub") return m && n ? c.table.Number(*m - *n) : c.table.Subtract(x, z);
+    if (type == "Mul") return m && n ? c.table.Number(*m * *n) : c.table.Multiply(x, z);
+    return m && n && *n != 0 ? c.table.Number(*m / *n) : c.table.Divide(x, z);
+  };
   if (!a.empty() && !b.empty() && (a.size() == b.size() || a.size() == 1 || b.size() == 1)) {
     std::vector<Dim> content;
-    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
-      const Dim x = a[a.size() == 1 ? 0 : i], z = b[b.size() == 1 ? 0 : i];
-      content.push_back(type == "Add"   ? c.table.Add(x, z)
-                        : type == "Sub" ? c.table.Subtract(x, z)
-                        : type == "Mul" ? c.table.Multiply(x, z)
-                                        : c.table.Divide(x, z));
-    }
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i)
+      content.push_back(compute(a[a.size() == 1 ? 0 : i], b[b.size() == 1 ? 0 : i]));
     c.table.SetContent(y, std::move(content));
   }
   c.Set(0, std::move(y));

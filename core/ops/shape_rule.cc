@@ -204,10 +204,11 @@ class Runner {
       const int64_t at = n.items.size() > 1 ? Integer(n.items[1], 0) : 0;
       return at >= 0 && at < static_cast<int64_t>(content.size()) ? content[static_cast<size_t>(at)] : Dim();
     }
+    const int64_t most = n.items.size() > 1 ? Integer(n.items[1], -1) : -1;
     Dim result = 0;
     for (const Dim dim : content) {
       if (n.kind == ShapeNode::kSum) {
-        result = c_.table.Add(result, dim);
+        result = c_.table.Add(result, most >= 0 && dim.known() ? std::min(dim.code, most) : dim);
       } else if (!dim.known()) {
         return c_.table.FromData();
       } else {

@@ -12,7 +12,8 @@
 //   Y = [|X[1:]|, #X, @size, @shape]      number of elements, of dimensions; arguments: a number, a list
 //   Y = [I3.0, #@mask]                    input 3, where the names don't tell; the length of a list
 //   Y = [X.0 * 2, (X.1 + 7) / 8]          + - * and / (rounded down)
-//   Y = [sum(lengths), value(shape, 0)]   of the elements of a small integer input, when they are known; max
+//   Y = [sum(lengths), value(shape, 0)]   of the elements of a small integer input, when they are known; max;
+//                                         sum(lengths, @most) counts each up to a number
 //   Y, Z = X                              several outputs
 //   grads = inputs                        repeated ports: each like its own
 //   Y = object                            no tensor

@@ -83,7 +83,12 @@ class Walker {
     } else {
       FillGradients(id);
     }
-    for (size_t i = 0; i < outputs_.size(); ++i) out_.values[outputs[i]] = outputs_[i];
+    for (size_t i = 0; i < outputs_.size(); ++i) {
+      // A negative element that was used as an extent.
+      for (Dim& dim : outputs_[i].dims)
+        if (inference_.table.NumberOf(dim).value_or(0) < 0) dim = {};
+      out_.values[outputs[i]] = outputs_[i];
+    }
     if (nested) InferNested(inference_, net_, id, path_, out_);
 
     bool known = true;
