@@ -74,54 +74,6 @@ class Scopes {
   std::unordered_map<std::string, size_t> places_;  // looked up, never walked
 };
 
-void FindPeak(const Net& net, const NetShapes& shapes, ShapeTable& table, NetCost& out) {
-  // Each value lives from one operator to another, both included.
-  const Ssa& ssa = shapes.ssa;
-  const size_t n = ssa.values().size();
-  const OpId end = static_cast<OpId>(net.ops.size());
-  std::vector<OpId> first(n), last(n);
-  for (ValueId v = 0; v < n; ++v) {
-    const OpId def = ssa.values()[v].def;
-    const std::span<const OpId> uses = ssa.uses(v);
-    first[v] = std::max(def, 0);
-    last[v] = def == kNoOp ? end : uses.empty() ? def : uses.back();
-  }
-  for (const Symbol name : net.external_outputs)
-    if (const BlobId blob = ssa.FindBlob(name); blob != kNoBlob) last[ssa.latest(blob)] = end;
-  for (ValueId v = 0; v < n; ++v) {
-    // What is overwritten in place gives its place away; a blob from outside stays under its last value.
-    const Value& value = ssa.values()[v];
-    if (value.def == kNoOp || value.previous == kNoValue) continue;
-    const std::span<const ValueId> inputs = ssa.inputs(value.def);
-    if (std::find(inputs.begin(), inputs.end(), value.previous) == inputs.end()) continue;
-    if (last[value.previous] == end) last[v] = end;
-    last[value.previous] = value.def - 1;
-  }
-  std::vector<int64_t> change(static_cast<size_t>(end) + 2, 0);
-  for (ValueId v = 0; v < n; ++v) {
-    if (last[v] < first[v]) continue;
-    const int64_t size =
-        std::max<int64_t>(0, table.At(BytesOf(table, shapes.values[v]), NetCost::kSymbolValue));
-    change[static_cast<size_t>(first[v])] += size;
-    change[static_cast<size_t>(last[v]) + 1] -= size;
-  }
-  int64_t live = 0, most = -1;
-  for (OpId op = 0; op < end; ++op) {
-    live += change[static_cast<size_t>(op)];
-    if (live > most) {
-      most = live;
-      out.peak_op = op;
-    }
-  }
-  DimSum peak;
-  for (ValueId v = 0; v < n; ++v) {
-    const Dim size = BytesOf(table, shapes.values[v]);
-    out.unsized += size.unknown();
-    if (first[v] <= out.peak_op && out.peak_op <= last[v] && !size.unknown()) peak.Add(size, table);
-  }
-  out.peak = peak.Take(table);
-}
-
 }  // namespace
 
 NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> params, ShapeTable& table) {
@@ -163,7 +115,7 @@ NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> 
   out.total = total.Take(table);
   scopes.Take(table, out.scopes);
   out.parameter_bytes = parameter_bytes.Take(table);
-  if (!net.ops.empty()) FindPeak(net, shapes, table, out);
+  out.live = MostLive(net, shapes, table);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/pass/live_bytes.h"
 #include "core/pass/shapes.h"
 
 namespace weft {
@@ -32,13 +33,7 @@ struct NetCost {
   std::vector<ScopeCost> scopes;  // by first appearance
   CostSum total;
   Dim parameter_bytes = 0;
-  // Live bytes at their most, and the operator that runs then. Blobs from outside and external outputs live
-  // from beginning to end; an output takes the place of an input that it overwrites. Symbols count as
-  // `symbol_value` when peaks are compared.
-  Dim peak = 0;
-  OpId peak_op = kNoOp;
-  size_t unsized = 0;  // values left out because nobody knows their size
-  static constexpr int64_t kSymbolValue = 64;
+  LiveBytes live;
 };
 
 /// `params`: blobs from outside that are parameters; what else comes from outside is input.

@@ -116,10 +116,10 @@ class Printer {
       Put("\n");
     }
     Put(StrCat("parameters ", BytesText(table_, cost.parameter_bytes)));
-    if (cost.peak_op != kNoOp)
-      Put(StrCat("; at most ", BytesText(table_, cost.peak), " live at once, at ",
-                 OpLabel(net, cost.peak_op)));
-    if (cost.unsized > 0) Put(StrCat(", without ", cost.unsized, " values of unknown size"));
+    if (cost.live.op != kNoOp)
+      Put(StrCat("; at most ", BytesText(table_, cost.live.most), " live at once, at ",
+                 OpLabel(net, cost.live.op)));
+    if (cost.live.unsized > 0) Put(StrCat(", without ", cost.live.unsized, " values of unknown size"));
     Put("\n");
   }
 
@@ -229,10 +229,10 @@ void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, cons
   json.Key("parameter_bytes");
   WriteDim(json, table, cost.parameter_bytes);
   json.EndObject().Key("peak").BeginObject().Key("bytes");
-  WriteDim(json, table, cost.peak);
+  WriteDim(json, table, cost.live.most);
   json.Key("op");
-  cost.peak_op == kNoOp ? json.Null() : json.Int(cost.peak_op);
-  json.Key("unsized").Int(cost.unsized);
+  cost.live.op == kNoOp ? json.Null() : json.Int(cost.live.op);
+  json.Key("unsized").Int(cost.live.unsized);
   json.EndObject().Key("missing_inputs").BeginArray();
   for (const Symbol blob : shapes.missing_inputs) json.String(net.Str(blob));
   json.EndArray().Key("silent_operators").BeginArray();

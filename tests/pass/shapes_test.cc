@@ -103,13 +103,13 @@ TEST(Shapes, OfModelsAreWhole) {
     const NetCost cost = CostOf(net, shapes, params, table);
     EXPECT_EQ(cost.total.unknown, 0u);
     EXPECT_FALSE(cost.total.cost.flops.unknown());
-    EXPECT_FALSE(cost.peak.unknown());
+    EXPECT_FALSE(cost.live.most.unknown());
     if (model.parameters > 0) {
       EXPECT_EQ(cost.total.parameters.code, model.parameters);
     }
     std::puts(StrCat(model.name, ": ", shapes.values.size(), " values whole, ", gradients,
                      " gradients like their parameters, ", table.SumText(cost.total.cost.flops), " flop, ",
-                     table.SumText(cost.peak), " bytes live")
+                     table.SumText(cost.live.most), " bytes live")
                   .c_str());
   }
 }
@@ -131,7 +131,7 @@ TEST(Shapes, ConvolutionsCountMultiplyAndAdd) {
   EXPECT_EQ(cost.total.cost.read.code, 4 * (1600 + 288 + 4));
   EXPECT_EQ(cost.total.cost.written.code, 4 * 800);
   EXPECT_EQ(cost.total.parameters.code, 292);
-  EXPECT_EQ(cost.peak.code, 4 * (1600 + 288 + 4 + 800));
+  EXPECT_EQ(cost.live.most.code, 4 * (1600 + 288 + 4 + 800));
 }
 
 TEST(Shapes, ValuesDieAfterTheirLastReader) {
@@ -141,8 +141,35 @@ TEST(Shapes, ValuesDieAfterTheirLastReader) {
   std::vector<GivenBlob> given = {*ParseGivenBlob("x=250", *net.symbols, table)};
   const NetShapes shapes = InferShapes(net, given, table);
   const NetCost cost = CostOf(net, shapes, {}, table);
-  EXPECT_EQ(cost.peak.code, 3000);
-  EXPECT_EQ(cost.peak_op, 2);
+  EXPECT_EQ(cost.live.most.code, 3000);
+  EXPECT_EQ(cost.live.op, 2);
+}
+
+// The Do's workspace stays on the stack until its gradient pops it, inside another branch.
+TEST(Shapes, WhatADoKeepsLivesUntilItsGradient) {
+  const auto make = [](std::string_view last) {
+    return NetFromText(StrCat(R"(
+        op { output: "ws" type: "CreateScope" }
+        op { input: "go" input: "x" input: "ws" output: "y" output: "ws" type: "If"
+             arg { name: "then_net" n { op { input: "x" input: "ws" output: "y" output: "ws" type: "Do"
+               arg { name: "inner_blobs" strings: "a" strings: "b" } arg { name: "outer_blobs_idx" ints: 0 ints: 1 }
+               arg { name: "net" n { op { input: "a" output: "t" type: "Tanh" }
+                                     op { input: "t" output: "b" type: "Tanh" } } } } } } }
+        op { input: "x" input: "x" output: "xx" output: "_" type: "Concat" arg { name: "axis" i: 0 } })",
+                              last, R"(
+        external_input: "go" external_input: "x" external_output: "y")"));
+  };
+  const auto peak = [](const Net& net) {
+    ShapeTable table;
+    const std::vector<GivenBlob> given = {*ParseGivenBlob("x=250", *net.symbols, table),
+                                          *ParseGivenBlob("go=:bool", *net.symbols, table)};
+    const NetShapes shapes = InferShapes(net, given, table);
+    return std::pair(MostLive(net, shapes, table).most.code, MostLive(net, shapes, table).op);
+  };
+  // go, x, y and xx with its 8 bytes of lengths; and t, where somebody reads the workspace after xx was made.
+  EXPECT_EQ(peak(make("")), std::pair(int64_t{4009}, OpId{2}));
+  EXPECT_EQ(peak(make("op { input: \"ws\" output: \"z\" type: \"Relu\" }")),
+            std::pair(int64_t{5009}, OpId{2}));
 }
 
 TEST(Shapes, CorpusIsWholeOrSaysWhatIsMissing) {
