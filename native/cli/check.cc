@@ -10,6 +10,7 @@
 #include "core/base/str.h"
 #include "core/check/check_plan.h"
 #include "core/check/report.h"
+#include "core/pass/shapes.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
 #include "native/io/file.h"
@@ -22,6 +23,7 @@ struct Options {
   std::vector<std::string> files;
   std::vector<std::string> init;
   std::vector<std::string> feed;
+  std::vector<std::string> inputs;
   bool strict = false;
   bool all = false;
 };
@@ -71,7 +73,15 @@ void CheckTogether(const std::vector<std::string>& paths, const std::vector<Docu
       nets.push_back({net_of(k), ShortName(paths[k])});
       StrAppend(label, label.empty() ? "" : ", then ", ShortName(paths[k]));
     }
-    checked.reports.push_back({label, CheckSequence(nets, options.feed, check)});
+    std::vector<Diagnostic> findings = CheckSequence(nets, options.feed, check);
+    // Who says what shape an input has will feed it.
+    std::erase_if(findings, [&](const Diagnostic& finding) {
+      return finding.code == FindingCode::kNotFed &&
+             std::any_of(options.inputs.begin(), options.inputs.end(), [&](const std::string& input) {
+               return input.substr(0, input.rfind('=')) == finding.blob;
+             });
+    });
+    checked.reports.push_back({label, std::move(findings)});
   };
   if (num_init > 0) {
     for (size_t k = num_init; k < documents.size(); ++k) {
@@ -89,6 +99,46 @@ void CheckTogether(const std::vector<std::string>& paths, const std::vector<Docu
   } else if (documents.size() == 1 && !options.feed.empty()) {
     sequence({0});
   }
+}
+
+// Wrong shapes, and what is missing to know more, given those of --input and what init nets fill.
+Result<void> CheckShapes(const std::vector<Document>& documents, size_t num_init, const Options& options,
+                         Checked& checked) {
+  std::vector<size_t> order;
+  for (size_t k = 0; k < documents.size(); ++k) order.push_back(k);
+  if (num_init == 0 && documents.size() == 2 && documents[0].nets.size() == 1 &&
+      documents[1].nets.size() == 1) {
+    num_init = 1;
+    if (Fills(documents[1].nets[0].net, documents[0].nets[0].net)) {
+      std::swap(order[0], order[1]);
+    } else if (!Fills(documents[0].nets[0].net, documents[1].nets[0].net)) {
+      num_init = 0;
+    }
+  }
+  const auto symbols = std::make_shared<SymbolTable>();
+  ShapeTable table;
+  std::vector<GivenBlob> inputs, filled;
+  for (const std::string& text : options.inputs) {
+    WEFT_TRY(GivenBlob blob, ParseGivenBlob(text, *symbols, table));
+    inputs.push_back(std::move(blob));
+  }
+  for (size_t k = 0; k < order.size(); ++k) {
+    const Document& document = documents[order[k]];
+    std::vector<GivenBlob> given = filled;
+    const auto infer = [&](const Net& net, const std::string& key) {
+      std::vector<GivenBlob> known = given;  // what is said of an input goes before what fills it
+      known.insert(known.end(), inputs.begin(), inputs.end());
+      NetShapes shapes = InferShapes(Rehome(net, symbols), known, table);
+      Append(checked.reports[order[k]].findings, std::move(shapes.findings), key);
+      for (GivenBlob& blob : FinalShapes(shapes)) given.push_back(std::move(blob));
+    };
+    for (const Document::NamedNet& net : document.nets) infer(net.net, net.key);
+    for (const Document::NamedPlan& plan : document.plans)
+      for (const Net& net : plan.plan.networks)
+        infer(net, StrCat(plan.key, plan.key.empty() ? "" : ": ", net.Str(net.name)));
+    if (k < num_init) filled = std::move(given);
+  }
+  return {};
 }
 
 int Told(Main& main, const Options& options, const Checked& checked) {
@@ -147,6 +197,9 @@ int Run(Main& main, const Options& options) {
     opened.push_back(paths[k]);
     documents.push_back(std::move(document).value());
   }
+  if (!options.inputs.empty())
+    if (const Result<void> done = CheckShapes(documents, num_init, options, checked); !done)
+      return main.Fail(done.error());
   CheckTogether(opened, documents, num_init, options, check, checked);
   return Told(main, options, checked);
 }
@@ -164,6 +217,9 @@ void AddCheck(CLI::App& app, Main& main) {
   AddRepeated(*command, "--init", options->init, "a net that runs before each FILE: what it fills is there")
       ->type_name("INIT");
   AddRepeated(*command, "--feed", options->feed, "a blob that will be fed")->type_name("BLOB");
+  AddRepeated(*command, "--input", options->inputs,
+              "a blob's shape, as in weft shapes: data=8,3,224,224[:type]; shapes are checked too")
+      ->type_name("BLOB=SHAPE");
   command->add_flag("--strict", options->strict, "warnings count as errors");
   command->add_flag("--all", options->all, "every finding, not the first five of a kind");
   AddJson(*command, main, R"({"findings":[{file,severity,code,message,op,blob,remedy,net}],"errors":n,...})");

@@ -297,6 +297,47 @@ TEST(Check, InitAndPredictTogether) {
   EXPECT_FALSE(Contains(fed.out, "reads x")) << fed.out;
 }
 
+// A wrong shape is a finding like others, from the shapes of the inputs and of what the init net fills.
+TEST(Check, ShapesOfGivenInputs) {
+  const Folder folder;
+  const std::string predict = folder.Write("predict.pbtxt", kMlp);
+  const std::string init = folder.Write("init.pbtxt", R"(name: "i"
+      op { output: "w" type: "XavierFill" arg { name: "shape" ints: 3 ints: 5 } }
+      op { output: "b" type: "ConstantFill" arg { name: "shape" ints: 3 } })");
+  EXPECT_EQ(Weft({"check", predict}).exit, 0);
+  const Outcome right = Weft({"check", "--init", init, predict, "--input", "x=N,5", "--input", "t=N,3"});
+  EXPECT_EQ(right.exit, 0) << right.out;
+  EXPECT_FALSE(Contains(right.out, "reads x")) << right.out;  // it will be fed
+  // Whichever of two files fills the other goes first.
+  for (const std::vector<std::string>& files : {std::vector{init, predict}, std::vector{predict, init}}) {
+    const Outcome wrong =
+        Weft({"check", files[0], files[1], "--input", "x=8,4", "--input", "t=8,3", "--json"});
+    EXPECT_EQ(wrong.exit, 1);
+    const json report = wrong.json();
+    EXPECT_EQ(report["errors"], 1) << report;
+    for (const json& finding : report["findings"]) {
+      if (finding["severity"] != "error") continue;
+      EXPECT_EQ(finding["code"], "wrong_shape");
+      EXPECT_EQ(finding["op"], 0);
+      EXPECT_TRUE(Contains(finding["message"].get<std::string>(), "expected")) << finding;
+      EXPECT_TRUE(Contains(finding["message"].get<std::string>(), "given")) << finding;
+      EXPECT_TRUE(Contains(finding["file"].get<std::string>(), "predict.pbtxt")) << finding;
+    }
+  }
+  const Outcome missing = Weft({"check", predict, "--input", "x=8,4"});
+  EXPECT_EQ(missing.exit, 0);
+  EXPECT_TRUE(Contains(missing.out, "the shape of input w")) << missing.out;
+  EXPECT_EQ(Weft({"check", predict, "--input", "x=8,,"}).exit, 1);
+  // The nets of a plan run one after the other.
+  const std::string plan = folder.Write("plan.pbtxt", R"(name: "p"
+      network { name: "i" op { output: "w" type: "ConstantFill" arg { name: "shape" ints: 3 ints: 5 } } external_output: "w" }
+      network { name: "n" op { input: "x" input: "w" output: "y" type: "MatMul" } external_input: "x" external_input: "w" external_output: "y" }
+      execution_step { network: "i" network: "n" })");
+  const Outcome planned = Weft({"check", plan, "--input", "x=8,4"});
+  EXPECT_EQ(planned.exit, 1);
+  EXPECT_TRUE(Contains(planned.out, "[wrong_shape]")) << planned.out;
+}
+
 TEST(Check, GoesOnAfterAFileThatDoesNotOpen) {
   const Folder folder;
   const std::string net = folder.Write("net.pbtxt", kMlp);
