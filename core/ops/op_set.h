@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/result.h"
 #include "core/base/symbol.h"
 #include "core/ops/op_def.h"
 
@@ -17,7 +18,12 @@ namespace weft {
 
 class OpSet {
  public:
+  /// REQUIRES: no two rows of one name, and rows that can be read: those of Weft and of its tests.
   explicit OpSet(std::span<const OpFamily> families);
+  /// The same of rows that a user brings along, beside StandardFamilies() or not. The rows must outlive the
+  /// set. Errors: kNameConflict for a name twice; kInvalidArgument or kParse, naming the operator, for a
+  /// column or a rule that can't be read and for a gradient rule that its policy does not go with.
+  static Result<OpSet> Create(std::span<const OpFamily> families);
 
   /// The operator called `type`, or null. Engine variants (Conv with engine EIGEN) share the row of their
   /// operator.

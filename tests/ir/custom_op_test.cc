@@ -62,7 +62,9 @@ constexpr KernelRow kCubeKernels[] = {{"MyCube", Cube, "f"}, {"MyCubeGradient", 
 TEST(CustomOperator, HasSchemaGradientAndKernel) {
   std::vector<OpFamily> families = StandardFamilies();
   families.push_back(kCubeOps);
-  const OpSet ops(families);
+  const Result<OpSet> made = OpSet::Create(families);
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  const OpSet& ops = *made;
   NameRegistry registry;
   NetBuilder builder(registry, "n");
   builder.Add(
@@ -95,6 +97,27 @@ TEST(CustomOperator, HasSchemaGradientAndKernel) {
   ASSERT_TRUE(ran.has_value()) << ran.error().message;
   EXPECT_EQ(workspace.FindTensor("y")->data<float>()[1], 54);
   EXPECT_EQ(workspace.FindTensor("x_grad")->data<float>()[1], 54);
+}
+
+// What is wrong with a row is an error, not the end of the program.
+TEST(CustomOperator, RowsThatMakeNoSenseAreRefused) {
+  const auto refusal = [](const OpDef& def) {
+    std::vector<OpFamily> families = StandardFamilies();
+    families.push_back({&def, 1});
+    const Result<OpSet> made = OpSet::Create(families);
+    return made ? std::string() : made.error().message;
+  };
+  EXPECT_EQ(refusal({.name = "MyOwn", .in = 1, .out = 1}), "");
+  EXPECT_EQ(refusal({.name = "Relu"}), "two operators are called Relu");
+  EXPECT_EQ(refusal({.name = ""}), "an operator has no name");
+  EXPECT_NE(refusal({.name = "MyOwn", .in = {2, 1}}), "");
+  EXPECT_NE(refusal({.name = "MyOwn", .policy = GradientPolicy::kRule}), "");
+  EXPECT_NE(refusal({.name = "MyOwn", .gradient = "MyOwnGradient(GO0) -> GI0"}), "");
+  for (const std::string& message :
+       {refusal({.name = "MyOwn", .policy = GradientPolicy::kRule, .gradient = "MyOwnGradient(GO0 -> GI0"}),
+        refusal({.name = "MyOwn", .in = 1, .out = 1, .ports = "X -> Y", .shape = "Y = [X.0"}),
+        refusal({.name = "MyOwn", .in = 1, .out = 1, .ports = "X Y", .args = "a:thing"})})
+    EXPECT_NE(message.find("MyOwn"), std::string::npos) << message;
 }
 
 // B58: mixed lists are floats, empty ones have the type that they were written with; a map is no argument and
