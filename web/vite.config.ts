@@ -8,22 +8,22 @@ const root = import.meta.dirname;
 const wasm = process.env.WEFT_WASM ?? resolve(root, '../build/wasm/wasm');
 const out = process.env.WEFT_WEB ?? resolve(root, '../build/web');
 
-// Two builds: the page (mode production) and the engine's worker (mode worker). Names are fixed; tools/pack.mjs adds
-// the modules, the policy and the single file.
+// Three builds: the page (mode production) and the workers of the engine and of the command (modes worker, run_worker).
+// Names are fixed; tools/pack.mjs adds the modules, the policy and the single file.
 export default defineConfig(({ mode }) => ({
   root,
   base: './',
   resolve: { alias: { '@wasm': wasm } },
   build: {
     outDir: out,
-    emptyOutDir: mode !== 'worker',
+    emptyOutDir: mode === 'production',
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: false,
     reportCompressedSize: false,
-    ...(mode === 'worker'
+    ...(mode !== 'production'
       ? {
-          lib: { entry: resolve(root, 'src/worker.ts'), formats: ['iife'], name: 'weftWorker', fileName: () => 'worker.js' },
+          lib: { entry: resolve(root, `src/${mode}.ts`), formats: ['iife'], name: 'weftWorker', fileName: () => `${mode}.js` },
           copyPublicDir: false,
         }
       : {

@@ -14,6 +14,7 @@
 #include "core/ssa/print.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
+#include "native/cli/progress.h"
 #include "native/io/file.h"
 
 namespace weft::cli {

@@ -14,6 +14,7 @@
 #include "core/run/gradient_check.h"
 #include "core/run/tensor_text.h"
 #include "native/cli/load.h"
+#include "native/cli/progress.h"
 #include "native/cli/workbench.h"
 
 namespace weft::cli {

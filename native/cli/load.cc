@@ -3,6 +3,7 @@
 #include "native/cli/load.h"
 
 #include "core/base/str.h"
+#include "native/cli/progress.h"
 #include "native/io/file.h"
 
 namespace weft::cli {
@@ -28,9 +29,35 @@ Result<Net> TakeNet(Document document) {
   return Error{ErrorCode::kInvalidArgument, StrCat("expected a net, found a ", what)};
 }
 
+namespace {
+
+Result<Net> TakeNet(Document document, std::string_view name) {
+  std::vector<std::string_view> names;
+  const auto is_it = [&](std::string_view key, const Net& net) {
+    names.push_back(key.empty() ? net.Str(net.name) : key);
+    return names.back() == name;
+  };
+  for (auto& [key, net] : document.nets)
+    if (is_it(key, net)) return std::move(net);
+  for (auto& [key, plan] : document.plans)
+    for (Net& net : plan.networks)
+      if (is_it("", net)) return std::move(net);
+  const auto near = NearestNames(name, names, 1);
+  return Error{ErrorCode::kNotFound,
+               StrCat("holds no net ", name, near.empty() ? "" : StrCat("; did you mean ", near[0], "?"))};
+}
+
+}  // namespace
+
 Result<Net> LoadNet(const std::string& path) {
-  WEFT_TRY(Document document, Load(path));
-  return TakeNet(std::move(document));
+  Result<Document> document = Load(path);
+  const size_t hash = path.rfind('#');
+  if (!document && document.error().code == ErrorCode::kNotFound && hash != std::string::npos) {
+    WEFT_TRY(Document outer, Load(path.substr(0, hash)));
+    return TakeNet(std::move(outer), std::string_view(path).substr(hash + 1));
+  }
+  if (!document) return std::move(document).error();
+  return TakeNet(std::move(*document));
 }
 
 std::vector<Diagnostic> NotesAsFindings(const Document& document) {

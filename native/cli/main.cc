@@ -105,7 +105,8 @@ int Run(int argc, char** argv) {
   app.set_help_flag("-h,--help", "this text");
   app.set_version_flag("--version", "weft " WEFT_VERSION, "the version");
   app.footer(
-      "FILE is a net or plan in Caffe2's binary or text format, whatever its name; - is standard input.\n"
+      "FILE is a net or plan in Caffe2's binary or text format, whatever its name; - is standard input;\n"
+      "FILE#NET is one of several nets of a file or plan.\n"
       "Exit codes: 0 ok, 1 the input is at fault, 2 usage. Each subcommand has its own --help.");
   const auto formatter = std::make_shared<HelpFormatter>();
   formatter->column_width(26);

@@ -13,6 +13,7 @@
 
 #include "core/base/str.h"
 #include "core/run/tensor_text.h"
+#include "native/cli/progress.h"
 #include "native/cli/workbench.h"
 #include "native/io/file.h"
 #include "native/io/npy.h"

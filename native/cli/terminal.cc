@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 
 #include "core/base/str.h"
@@ -17,7 +16,6 @@ namespace weft::cli {
 namespace {
 
 constexpr size_t kFlushAt = size_t{1} << 16;
-constexpr uint64_t kUnitsPerStep = 10000;
 
 // Forward blue, backward magenta, as on the page; what is not the matter is dim.
 std::string_view Escape(TextClass text_class) {
@@ -114,48 +112,6 @@ void Stream::Flush() {
     }
   }
   buffer_.clear();
-}
-
-ProgressLine::ProgressLine(std::string what) : what_(std::move(what)), thread_([this] { Watch(); }) {}
-
-ProgressLine::~ProgressLine() {
-  {
-    const std::lock_guard lock(mutex_);
-    done_ = true;
-  }
-  wake_.notify_one();
-  thread_.join();
-}
-
-void ProgressLine::Update(Progress progress) {
-  const std::lock_guard lock(mutex_);
-  progress_ = progress;
-}
-
-void ProgressLine::Watch() {
-  using std::chrono::milliseconds;
-  using std::chrono::seconds;
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
-  const auto start = std::chrono::steady_clock::now();
-  std::unique_lock lock(mutex_);
-  if (wake_.wait_for(lock, seconds(1), [this] { return done_; })) return;
-  do {
-    const auto elapsed =
-        std::chrono::duration_cast<seconds>(std::chrono::steady_clock::now() - start).count();
-    std::string line = StrCat("weft: ", what_);
-    if (progress_.total > 0) StrAppend(line, ", ", progress_.done * 100 / progress_.total, "%");
-    StrAppend(line, ", ", elapsed, " s");
-    line = terminal ? StrCat("\r", line, "\033[K") : line + "\n";
-    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
-  } while (
-      !wake_.wait_for(lock, terminal ? milliseconds(200) : milliseconds(10000), [this] { return done_; }));
-  constexpr std::string_view kErase = "\r\033[K";
-  if (terminal && ::write(STDERR_FILENO, kErase.data(), kErase.size()) < 0) return;
-}
-
-void RunJob(Job& job, std::string what) {
-  ProgressLine line(std::move(what));
-  while (!job.Step(kUnitsPerStep)) line.Update(job.progress());
 }
 
 }  // namespace weft::cli

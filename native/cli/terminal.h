@@ -2,17 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Standard output and standard error as a person sees them: buffered text, colours where the stream is a
-// terminal, its width, and a line of progress for work that takes longer than a second.
+// terminal, its width.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 
-#include "core/base/job.h"
 #include "core/ssa/print.h"
 
 namespace weft::cli {
@@ -47,30 +43,5 @@ class Stream {
   bool failed_ = false;
   std::string buffer_;
 };
-
-/// Shows "weft: reading net.pb, 3 s" on standard error once a second has passed: a line that renews itself on
-/// a terminal, a new line every ten seconds elsewhere. Ends when it goes out of scope.
-class ProgressLine {
- public:
-  explicit ProgressLine(std::string what);
-  ~ProgressLine();
-  ProgressLine(const ProgressLine&) = delete;
-  ProgressLine& operator=(const ProgressLine&) = delete;
-
-  void Update(Progress progress);
-
- private:
-  void Watch();
-
-  const std::string what_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  Progress progress_;
-  bool done_ = false;
-  std::thread thread_;
-};
-
-/// Steps `job` to its end with a line of progress.
-void RunJob(Job& job, std::string what);
 
 }  // namespace weft::cli

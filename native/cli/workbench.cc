@@ -11,6 +11,7 @@
 #include "core/ops/op_set.h"
 #include "core/run/run_plan.h"
 #include "native/cli/load.h"
+#include "native/cli/progress.h"
 #include "native/io/file.h"
 #include "native/io/npy.h"
 

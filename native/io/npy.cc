@@ -148,9 +148,9 @@ Result<ElementKind> ParseDescr(std::string_view descr) {
   if (out.kind == 'c') return refuse("complex numbers");
   if (out.kind == 'M' || out.kind == 'm') return refuse("dates or times");
   if (out.kind == 'V') return refuse("raw records");
-  size_t count = 0;
+  size_t count = 0;  // bytes or characters; four times ten times the limit fits 32 bits
   for (char c : rest.substr(1)) {
-    if (c < '0' || c > '9' || count > (size_t{1} << 40)) return refuse("an unknown element type");
+    if (c < '0' || c > '9' || count > (size_t{1} << 26)) return refuse("an unknown element type");
     count = count * 10 + static_cast<size_t>(c - '0');
   }
   if (rest == "?") count = 1;

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the page's tests share: Debian's Chromium driven by playwright-core, a server for the built page on loopback,
-// dropping files, screenshots. WEFT_WEB names the built page (build/web), WEFT_SHOTS where pictures go.
+// dropping files, screenshots. WEFT_WEB names the built page (build/web), WEFT_SHOTS where pictures go, WEFT the native
+// command.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -15,6 +16,8 @@ export const root = resolve(import.meta.dirname, '../..');
 export const built = resolve(process.env.WEFT_WEB ?? join(root, 'build/web'));
 export const shots = resolve(process.env.WEFT_SHOTS ?? join(root, 'build/web-shots'));
 export const models = join(root, 'tests/data/models');
+/** The native command, to compare with. */
+export const weft = process.env.WEFT ?? join(root, 'build/release/weft');
 const { chromium } = createRequire(join(root, 'web/package.json'))('playwright-core');
 
 const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm', '.woff2': 'font/woff2' };

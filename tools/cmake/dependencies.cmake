@@ -1,11 +1,13 @@
 # What others made and Weft builds on, as targets with one name in the native and the WebAssembly build:
 #   weft_protobuf_lite   protobuf's lite runtime
-#   weft_json            nlohmann-json, headers only (tests and native)
+#   weft_json            nlohmann-json, headers only (tests)
+#   weft_cli11           CLI11, headers only (the command)
 # and, where a build has it, weft_protobuf (the whole runtime, for tests). weft_proto_sources() runs protoc.
 
 find_program(WEFT_PROTOC protoc REQUIRED)
 add_library(weft_protobuf_lite INTERFACE)
 add_library(weft_json INTERFACE)
+add_library(weft_cli11 INTERFACE)
 
 if(EMSCRIPTEN)
   set(WEFT_CACHE "$ENV{WEFT_CACHE}")
@@ -18,17 +20,22 @@ if(EMSCRIPTEN)
   endif()
   target_include_directories(weft_protobuf_lite SYSTEM INTERFACE ${prefix}/include)
   target_link_libraries(weft_protobuf_lite INTERFACE ${prefix}/lib/libprotobuf-lite.a)
-  # Only this folder of the machine's headers may be seen by em++.
+  # Only these folders of the machine's headers may be seen by em++.
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/include)
-  if(NOT EXISTS ${PROJECT_BINARY_DIR}/include/nlohmann)
-    file(CREATE_LINK /usr/include/nlohmann ${PROJECT_BINARY_DIR}/include/nlohmann SYMBOLIC)
-  endif()
+  foreach(folder nlohmann CLI)
+    if(NOT EXISTS ${PROJECT_BINARY_DIR}/include/${folder})
+      file(CREATE_LINK /usr/include/${folder} ${PROJECT_BINARY_DIR}/include/${folder} SYMBOLIC)
+    endif()
+  endforeach()
   target_include_directories(weft_json SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
+  target_include_directories(weft_cli11 SYSTEM INTERFACE ${PROJECT_BINARY_DIR}/include)
 else()
   find_package(Protobuf REQUIRED)
   find_package(nlohmann_json REQUIRED)
+  find_package(CLI11 REQUIRED)
   target_link_libraries(weft_protobuf_lite INTERFACE protobuf::libprotobuf-lite)
   target_link_libraries(weft_json INTERFACE nlohmann_json::nlohmann_json)
+  target_link_libraries(weft_cli11 INTERFACE CLI11::CLI11)
   add_library(weft_protobuf INTERFACE)
   target_link_libraries(weft_protobuf INTERFACE protobuf::libprotobuf)
 endif()

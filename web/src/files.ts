@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// How bytes come in: the dialog, a drop of files or folders, and, on a hosted page, the address after #url=.
+// How bytes come in: the dialog, a drop of files or folders, and, on a hosted page, the address after #url=. And out:
+// files to save.
 
 /** Bytes that are at hand, or a file that the engine reads as it needs it. */
 export interface Incoming {
@@ -75,4 +76,13 @@ export async function fetchFile(url: string): Promise<Incoming> {
   if (!response.ok) throw new Error(`the server answered ${response.status} ${response.statusText}`);
   const name = decodeURIComponent(new URL(url, location.href).pathname.split('/').pop() || 'net');
   return { name, bytes: new Uint8Array(await response.arrayBuffer()) };
+}
+
+/** Hands a file to the person: the browser saves it. */
+export function saveFile(name: string, blob: Blob): void {
+  const link = document.createElement('a');
+  link.download = name;
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -7,6 +7,7 @@ import './style.css';
 import createRender from '@wasm/render.js';
 import { App } from './app.ts';
 import { carriesNets, embeddedNets, loadBytes, makeWorker, selfContained } from './assets.ts';
+import { Command } from './command.ts';
 import { Commands } from './commands.ts';
 import { Details } from './details.ts';
 import { openHelp, openPalette } from './dialogs.ts';
@@ -17,10 +18,13 @@ import { acceptDrops, chooseFiles, fetchFile, urlInFragment } from './files.ts';
 import { Listing } from './listing.ts';
 import { Outline } from './outline.ts';
 import { filesPanel, findingsPanel, foundPanel } from './panels.ts';
+import { previewBar } from './preview.ts';
+import { Rail } from './rail.ts';
 import { Renderer } from './render.ts';
 import { startPage } from './start.ts';
 import { netTitle } from './state.ts';
 import { Theme, type ThemeName } from './theme.ts';
+import { tools } from './tools/index.ts';
 import { View } from './view.ts';
 
 const canvas = h('canvas', { id: 'graph', tabIndex: 0, role: 'img', 'aria-label': 'The graph. Its outline in the side panel says the same in words.' });
@@ -50,7 +54,7 @@ let problem: (what: { title: string; text: string } | null) => void = (what) => 
 };
 
 function build(engine: Engine, render: Renderer): void {
-  const app = new App(engine, render);
+  const app = new App(engine, render, new Command(() => makeWorker('run_worker.js'), () => loadBytes('run.wasm')));
   const { state } = app;
   const live = h('div.visually-hidden', { 'aria-live': 'polite' });
   app.announce = (text) => (live.textContent = text);
@@ -180,6 +184,7 @@ function build(engine: Engine, render: Renderer): void {
   let shown = '';
   const showTab = (name: string) => {
     shown = name;
+    rail.show('read');
     left.classList.remove('hidden');
     for (const button of tabs.querySelectorAll('button')) button.setAttribute('aria-selected', String(button.dataset.tab === name));
     for (const [key, { element }] of Object.entries(panes)) element.classList.toggle('hidden', key !== name);
@@ -206,7 +211,12 @@ function build(engine: Engine, render: Renderer): void {
     set('found', state.found?.ops.length ?? 0);
     set('files', state.documents.length > 1 ? state.documents.length : 0);
   });
-  const left = h('aside.side.left', { 'aria-label': 'Text and outline' }, tabs, pane);
+  const reading = h('div.reading', tabs, pane), toolPane = h('div.pane');
+  const left = h('aside.side.left', { 'aria-label': 'Text, outline and tools' }, reading, toolPane);
+  const rail = new Rail(app, reading, toolPane, (again) => {
+    leftWanted = !again || !leftWanted;
+    layout();
+  });
   const details = new Details(app);
   const right = h('aside.side.right', { 'aria-label': 'Details' }, h('div.pane', details.element));
   left.append(grip(left, '--left', 1));
@@ -227,7 +237,7 @@ function build(engine: Engine, render: Renderer): void {
     workingText.textContent = state.working?.what ?? '';
     meter.style.transform = `scaleX(${state.working?.done ?? 0})`;
   });
-  viewElement.append(working, tip, start);
+  viewElement.append(previewBar(app), working, tip, start);
 
   // The line at the bottom.
   const status = h('footer.status');
@@ -252,6 +262,7 @@ function build(engine: Engine, render: Renderer): void {
   app.on(['net', 'selection', 'scene', 'files'], updateStatus);
   const layout = () => {
     const any = !!state.view;
+    rail.element.classList.toggle('hidden', !any);
     left.classList.toggle('hidden', !any || !leftWanted);
     right.classList.toggle('hidden', !any || !rightWanted);
     start.classList.toggle('hidden', any || carried);
@@ -262,7 +273,7 @@ function build(engine: Engine, render: Renderer): void {
   let carried = carriesNets();  // then the empty page never shows
   app.on(['net', 'scene'], layout);
 
-  document.body.prepend(bar, left);
+  document.body.prepend(bar, rail.element, left);
   document.body.append(right, status, live);
   layout();
   updateStatus();
@@ -360,6 +371,7 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'outline', group: 'Panels', name: 'Show the outline', keys: ['O'], when: has, run: () => { leftWanted = true; layout(); showTab('outline'); panes.outline!.element.querySelector<HTMLElement>('[tabindex="0"]')?.focus(); } },
     { id: 'findings', group: 'Panels', name: 'Show the findings', keys: ['D'], when: has, run: () => { leftWanted = true; layout(); showTab('findings'); } },
     { id: 'files', group: 'Panels', name: 'Show the files', when: has, run: () => { leftWanted = true; layout(); showTab('files'); } },
+    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: has, run: () => { leftWanted = true; layout(); rail.show(tool.id); } })),
     { id: 'leftPanel', group: 'Panels', name: 'Show or hide the left panel', keys: ['Ctrl+B'], when: has, run: () => { leftWanted = !leftWanted; layout(); } },
     { id: 'rightPanel', group: 'Panels', name: 'Show or hide the details', keys: ['Ctrl+I'], when: has, run: () => { rightWanted = !rightWanted; layout(); } },
     { id: 'wheel', group: 'Page', name: 'Let the wheel scroll or zoom', run: () => (view.wheelZooms = !view.wheelZooms) },
@@ -393,7 +405,7 @@ function build(engine: Engine, render: Renderer): void {
     openUrl();
     requestIdleCallback(() => void engine.warm(rehearsal()), { timeout: 1000 });
   }
-  Object.assign(window, { weft: { app, view, theme, commands, render } });
+  Object.assign(window, { weft: { app, view, theme, commands, render, rail } });
 }
 
 function nameOf(app: App, version = false): string {

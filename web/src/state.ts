@@ -37,6 +37,16 @@ export interface Found {
   error: string;
 }
 
+/** A net that a command made of another, shown before it is accepted. */
+export interface Preview {
+  base: number; // the net that it was made of
+  document: number;
+  what: string; // "Backward pass of mlp"
+  name: string; // of its file
+  blob: Blob; // as the command wrote it
+  words: string[]; // the command
+}
+
 export interface State {
   documents: DocumentInfo[];
   nets: NetInfo[];
@@ -45,10 +55,11 @@ export interface State {
   selection: Selection | null;
   found: Found | null;
   working: { what: string; done: number; cancel: () => void } | null;
+  preview: Preview | null;
 }
 
 export const emptyState = (): State => ({
-  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null,
+  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null, preview: null,
 });
 
 export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>

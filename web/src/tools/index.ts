@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+
+import { consoleTool } from './console.ts';
+import type { Tool } from './tool.ts';
+
+/** In the order of the rail. */
+export const tools: Tool[] = [consoleTool];
