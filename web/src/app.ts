@@ -5,12 +5,13 @@
 // changed. It makes no DOM.
 
 import type { Direction, LayoutMode, NetInfo, ViewOptions } from '../../wasm/weft.d.ts';
-import type { Command, File as CommandFile, Made } from './command.ts';
+import type { Command } from './command.ts';
 import { Engine, type Task, WeftError } from './engine.ts';
 import type { Incoming } from './files.ts';
 import type { Picked, Renderer } from './render.ts';
-import { type Found, type NetView, type Selection, type State, emptyState, initOf, netTitle } from './state.ts';
+import { type Found, type NetView, type Selection, type State, emptyState, netTitle } from './state.ts';
 import type { View } from './view.ts';
+import { Workshop } from './workshop.ts';
 
 export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'working' | 'findings' | 'preview';
 
@@ -33,14 +34,13 @@ export class App {
   readonly state: State = emptyState();
   readonly engine: Engine;
   readonly render: Renderer;
-  readonly command: Command;
+  readonly workshop: Workshop;
   view!: View;
   /** Of the last net shown: what tests and benches read. */
   timing: Timing = { opened: 0, engineOpen: 0, engineScene: 0, firstFrame: 0 };
   onProblem: (problem: Problem | null) => void = () => {};
   announce: (text: string) => void = () => {};
   private readonly views = new Map<number, NetView>();
-  private readonly sources = new Map<number, CommandFile>(); // of documents: their files
   private readonly listeners = new Map<Topic, (() => void)[]>();
   private readonly labels = new Map<string, { type: string; name: string }>();
   private sceneTask: Task<Uint32Array> | null = null;
@@ -52,13 +52,13 @@ export class App {
   constructor(engine: Engine, render: Renderer, command: Command) {
     this.engine = engine;
     this.render = render;
-    this.command = command;
+    this.workshop = new Workshop(this, command);
   }
 
   on(topics: Topic[], listener: () => void): void {
     for (const topic of topics) this.listeners.set(topic, [...(this.listeners.get(topic) ?? []), listener]);
   }
-  private tell(...topics: Topic[]): void {
+  tell(...topics: Topic[]): void {
     const called = new Set<() => void>();
     for (const topic of topics) for (const listener of this.listeners.get(topic) ?? []) called.add(listener);
     for (const listener of called) listener();
@@ -84,7 +84,7 @@ export class App {
       try {
         const document = await task.result;
         opened.push(document);
-        this.keepSource(document, file.name, blob);
+        this.workshop.keep(document, file.name, blob);
         this.timing.engineOpen += this.engine.spent.open ?? 0;
       } catch (error) {
         if (error instanceof WeftError && error.cancelled) break;
@@ -109,7 +109,7 @@ export class App {
     else if (failed.length === 0) this.onProblem({ title: 'There is no net in it', text: 'The file was read, but holds no net to show.' });
   }
 
-  private async refresh(): Promise<void> {
+  async refresh(): Promise<void> {
     const [documents, nets, pairs] = await Promise.all([this.engine.ask('documents'), this.engine.ask('nets'), this.engine.ask('pairs')]);
     Object.assign(this.state, { documents, nets, pairs });
     this.tell('files');
@@ -117,11 +117,7 @@ export class App {
 
   async close(document: number): Promise<void> {
     await this.engine.ask('close', document);
-    this.sources.delete(document);
-    if (this.state.preview?.document === document) {
-      this.state.preview = null;
-      this.tell('preview');
-    }
+    this.workshop.forget(document);
     const gone = this.state.view?.net.document === document;
     await this.refresh();
     if (!gone) return;
@@ -131,65 +127,6 @@ export class App {
     const next = this.state.nets[0];
     if (next) await this.show(next.id);
     else this.tell('net', 'selection', 'found', 'scene');
-  }
-
-  // Files for commands, and what commands made.
-
-  private keepSource(document: number, name: string, blob: Blob): void {
-    const taken = new Set([...this.sources.values()].map((file) => file.name));
-    let free = name.replaceAll('/', '_') || 'net.pb';
-    for (let i = 2; taken.has(free); ++i) free = `${i}-${name}`;
-    this.sources.set(document, { name: free, blob });
-  }
-  /** The net that commands are about: the outermost around the one that shows; what a preview was made of. */
-  base(): NetInfo | null {
-    const id = this.state.preview?.base ?? this.path()[0]?.id;
-    return this.state.nets.find((net) => net.id === id) ?? null;
-  }
-  /** How a command names a net, and the file that it needs for that. */
-  fileOf(net: NetInfo): { word: string; file: CommandFile } {
-    const file = this.sources.get(net.document);
-    if (!file || net.parent >= 0) throw new Error('commands take nets that stand in a file');
-    const alone = this.state.nets.filter((other) => other.document === net.document && other.parent < 0).length === 1;
-    return { word: alone ? file.name : `${file.name}#${net.name}`, file };
-  }
-  /** The init net that fills the net's inputs, where one is open. */
-  initOf(net: NetInfo): NetInfo | null {
-    const init = initOf(this.state, net.id)?.init;
-    return this.state.nets.find((n) => n.id === init) ?? null;
-  }
-  /** Of everything that is open. */
-  files(): CommandFile[] {
-    return [...this.sources.values()];
-  }
-
-  /** Shows what a command made of the base net, instead of an older preview. */
-  async showPreview(what: string, made: Made, words: string[]): Promise<void> {
-    const base = this.base();
-    if (!base) return;
-    const old = this.state.preview;
-    const blob = new Blob([made.bytes as Uint8Array<ArrayBuffer>]);
-    const document = await this.engine.open({ name: made.name, bytes: made.bytes }).result;
-    this.keepSource(document, made.name, blob);
-    this.state.preview = { base: base.id, document, what, name: made.name, blob, words };
-    if (old) {
-      await this.engine.ask('close', old.document);
-      this.sources.delete(old.document);
-    }
-    await this.refresh();
-    this.tell('preview');
-    const net = this.state.nets.find((n) => n.document === document && n.parent < 0);
-    if (net) await this.show(net.id);
-  }
-  /** The preview becomes an open file like others, or goes. */
-  async endPreview(keep: boolean): Promise<void> {
-    const { preview } = this.state;
-    if (!preview) return;
-    this.state.preview = null;
-    this.tell('preview');
-    if (keep) return;
-    await this.show(preview.base);
-    await this.close(preview.document);
   }
 
   // Showing.

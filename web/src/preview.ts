@@ -21,11 +21,11 @@ export function previewBar(app: App): HTMLElement {
       h('button.quiet', { onclick: () => other !== undefined && void app.show(other) }, before ? 'Show after' : 'Show before'),
       h('span.spacer'),
       h('button.quiet', { onclick: () => saveFile(preview.name, preview.blob) }, 'Save .pb'),
-      h('button.quiet', { onclick: () => void app.command.run(['convert', preview.name, text], [{ name: preview.name, blob: preview.blob }]).result.then(({ files }) => {
+      h('button.quiet', { onclick: () => void app.workshop.command.run(['convert', preview.name, text], [{ name: preview.name, blob: preview.blob }]).result.then(({ files }) => {
         for (const { name, bytes } of files) saveFile(name, new Blob([bytes as Uint8Array<ArrayBuffer>]));
       }) }, 'Save .pbtxt'),
-      h('button.quiet', { onclick: () => void app.endPreview(true) }, 'Keep open'),
-      h('button.quiet', { onclick: () => void app.endPreview(false) }, 'Discard'));
+      h('button.quiet', { onclick: () => void app.workshop.endPreview(true) }, 'Keep open'),
+      h('button.quiet', { onclick: () => void app.workshop.endPreview(false) }, 'Discard'));
   };
   app.on(['preview', 'net'], update);
   return element;

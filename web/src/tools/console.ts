@@ -41,7 +41,7 @@ function make(app: App) {
     at = past.length;
     input.value = '';
     write('asked', `$ weft ${line.replace(/^weft\s+/, '')}`);
-    const ran = await progress.follow('Running', app.command.run(words, app.files()));
+    const ran = await progress.follow('Running', app.workshop.command.run(words, app.workshop.files()));
     if (!ran) return;
     write('out', ran.out);
     write('err', ran.err);
@@ -62,7 +62,7 @@ function make(app: App) {
   });
   return {
     element: h('div.console', h('label.prompt', h('span', 'weft'), input), files, progress.element, output),
-    update: () => files.replaceChildren('Files: ', ...app.files().flatMap(({ name }, i) => [i > 0 ? ', ' : '', h('code', name)]), '. Try ', h('code', '--help'), '.'),
+    update: () => files.replaceChildren('Files: ', ...app.workshop.files().flatMap(({ name }, i) => [i > 0 ? ', ' : '', h('code', name)]), '. Try ', h('code', '--help'), '.'),
   };
 }
 

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tools work with: the files of what is open, as commands name them, and nets that commands made, shown before
+// they are accepted.
+
+import type { NetInfo } from '../../wasm/weft.d.ts';
+import type { App } from './app.ts';
+import type { Command, File, Made } from './command.ts';
+import { initOf } from './state.ts';
+
+export class Workshop {
+  readonly command: Command;
+  private readonly app: App;
+  private readonly sources = new Map<number, File>(); // by document
+
+  constructor(app: App, command: Command) {
+    this.app = app;
+    this.command = command;
+  }
+
+  /** Remembers the file of a document; its name becomes the commands' name for it. */
+  keep(document: number, name: string, blob: Blob): void {
+    const taken = new Set([...this.sources.values()].map((file) => file.name));
+    const plain = name.replaceAll('/', '_') || 'net.pb';
+    let free = plain;
+    for (let i = 2; taken.has(free); ++i) free = `${i}-${plain}`;
+    this.sources.set(document, { name: free, blob });
+  }
+  /** The net that commands are about: the outermost around the one that shows; what a preview was made of. */
+  base(): NetInfo | null {
+    const { preview, nets } = this.app.state, shown = this.app.path()[0];
+    return shown && shown.document === preview?.document ? nets.find((net) => net.id === preview.base) ?? null : shown ?? null;
+  }
+  /** How a command names a net, and the file that it needs for that. */
+  fileOf(net: NetInfo): { word: string; file: File } {
+    const file = this.sources.get(net.document);
+    if (!file || net.parent >= 0) throw new Error('commands take nets that stand in a file');
+    const alone = this.app.state.nets.filter((other) => other.document === net.document && other.parent < 0).length === 1;
+    return { word: alone ? file.name : `${file.name}#${net.name}`, file };
+  }
+  /** The init net that fills the net's inputs, where one is open. */
+  initOf(net: NetInfo): NetInfo | null {
+    const init = initOf(this.app.state, net.id)?.init;
+    return this.app.state.nets.find((n) => n.id === init) ?? null;
+  }
+  /** Of everything that is open. */
+  files(): File[] {
+    return [...this.sources.values()];
+  }
+
+  /** Shows what a command made of the base net, instead of an older preview. */
+  async showPreview(what: string, made: Made, words: string[]): Promise<void> {
+    const base = this.base();
+    if (!base) return;
+    const old = this.app.state.preview;
+    const blob = new Blob([made.bytes as Uint8Array<ArrayBuffer>]);
+    const document = await this.app.engine.open({ name: made.name, bytes: made.bytes }).result;
+    this.keep(document, made.name, blob);
+    this.app.state.preview = { base: base.id, document, what, name: made.name, blob, words };
+    if (old) {
+      await this.app.engine.ask('close', old.document);
+      this.sources.delete(old.document);
+    }
+    await this.app.refresh();
+    this.app.tell('preview');
+    const net = this.app.state.nets.find((n) => n.document === document && n.parent < 0);
+    if (net) await this.app.show(net.id);
+  }
+  /** The preview becomes an open file like others, or goes. */
+  async endPreview(keep: boolean): Promise<void> {
+    const { preview } = this.app.state;
+    if (!preview) return;
+    this.app.state.preview = null;
+    this.app.tell('preview');
+    if (keep) return;
+    await this.app.show(preview.base);
+    await this.app.close(preview.document);
+  }
+  forget(document: number): void {
+    this.sources.delete(document);
+    if (this.app.state.preview?.document !== document) return;
+    this.app.state.preview = null;
+    this.app.tell('preview');
+  }
+}
