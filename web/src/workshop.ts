@@ -5,17 +5,28 @@
 // they are accepted.
 
 import type { NetInfo } from '../../wasm/weft.d.ts';
-import type { App } from './app.ts';
 import type { Command, File, Made } from './command.ts';
-import { initOf } from './state.ts';
+import type { Engine } from './engine.ts';
+import { type State, initOf } from './state.ts';
+
+/** What it asks of the page. */
+interface Page {
+  readonly state: State;
+  readonly engine: Engine;
+  path(): NetInfo[];
+  refresh(): Promise<void>;
+  show(net: number): Promise<void>;
+  close(document: number): Promise<void>;
+  tell(topic: 'preview'): void;
+}
 
 export class Workshop {
   readonly command: Command;
-  private readonly app: App;
+  private readonly page: Page;
   private readonly sources = new Map<number, File>(); // by document
 
-  constructor(app: App, command: Command) {
-    this.app = app;
+  constructor(page: Page, command: Command) {
+    this.page = page;
     this.command = command;
   }
 
@@ -29,20 +40,20 @@ export class Workshop {
   }
   /** The net that commands are about: the outermost around the one that shows; what a preview was made of. */
   base(): NetInfo | null {
-    const { preview, nets } = this.app.state, shown = this.app.path()[0];
+    const { preview, nets } = this.page.state, shown = this.page.path()[0];
     return shown && shown.document === preview?.document ? nets.find((net) => net.id === preview.base) ?? null : shown ?? null;
   }
   /** How a command names a net, and the file that it needs for that. */
   fileOf(net: NetInfo): { word: string; file: File } {
     const file = this.sources.get(net.document);
     if (!file || net.parent >= 0) throw new Error('commands take nets that stand in a file');
-    const alone = this.app.state.nets.filter((other) => other.document === net.document && other.parent < 0).length === 1;
+    const alone = this.page.state.nets.filter((other) => other.document === net.document && other.parent < 0).length === 1;
     return { word: alone ? file.name : `${file.name}#${net.name}`, file };
   }
   /** The init net that fills the net's inputs, where one is open. */
   initOf(net: NetInfo): NetInfo | null {
-    const init = initOf(this.app.state, net.id)?.init;
-    return this.app.state.nets.find((n) => n.id === init) ?? null;
+    const init = initOf(this.page.state, net.id)?.init;
+    return this.page.state.nets.find((n) => n.id === init) ?? null;
   }
   /** Of everything that is open. */
   files(): File[] {
@@ -53,34 +64,34 @@ export class Workshop {
   async showPreview(what: string, made: Made, words: string[]): Promise<void> {
     const base = this.base();
     if (!base) return;
-    const old = this.app.state.preview;
+    const old = this.page.state.preview;
     const blob = new Blob([made.bytes as Uint8Array<ArrayBuffer>]);
-    const document = await this.app.engine.open({ name: made.name, bytes: made.bytes }).result;
+    const document = await this.page.engine.open({ name: made.name, bytes: made.bytes }).result;
     this.keep(document, made.name, blob);
-    this.app.state.preview = { base: base.id, document, what, name: made.name, blob, words };
+    this.page.state.preview = { base: base.id, document, what, name: made.name, blob, words };
     if (old) {
-      await this.app.engine.ask('close', old.document);
+      await this.page.engine.ask('close', old.document);
       this.sources.delete(old.document);
     }
-    await this.app.refresh();
-    this.app.tell('preview');
-    const net = this.app.state.nets.find((n) => n.document === document && n.parent < 0);
-    if (net) await this.app.show(net.id);
+    await this.page.refresh();
+    this.page.tell('preview');
+    const net = this.page.state.nets.find((n) => n.document === document && n.parent < 0);
+    if (net) await this.page.show(net.id);
   }
   /** The preview becomes an open file like others, or goes. */
   async endPreview(keep: boolean): Promise<void> {
-    const { preview } = this.app.state;
+    const { preview } = this.page.state;
     if (!preview) return;
-    this.app.state.preview = null;
-    this.app.tell('preview');
+    this.page.state.preview = null;
+    this.page.tell('preview');
     if (keep) return;
-    await this.app.show(preview.base);
-    await this.app.close(preview.document);
+    await this.page.show(preview.base);
+    await this.page.close(preview.document);
   }
   forget(document: number): void {
     this.sources.delete(document);
-    if (this.app.state.preview?.document !== document) return;
-    this.app.state.preview = null;
-    this.app.tell('preview');
+    if (this.page.state.preview?.document !== document) return;
+    this.page.state.preview = null;
+    this.page.tell('preview');
   }
 }
