@@ -102,9 +102,10 @@ class TextReader {
   bool ReadBool(const Field& field);
   bool ReadEnum(const Field& field);
   bool ReadString(std::string_view what);
-  bool ReadMessageValue(MessageId id, std::string_view name, int depth);
-  bool ReadUnknownNumber(uint32_t number, int depth);
-  bool ReadUnknownValue(uint32_t number, int depth);
+  // `group`: the number of the group that it is; 0 for a message with a length.
+  bool ReadMessageValue(MessageId id, std::string_view name, int depth, uint32_t group = 0);
+  bool ReadUnknownNumber(const Message& message, uint32_t number, int depth);
+  bool ReadUnknownValue(uint32_t number, WireType of_message, int depth);
   bool SkipUnknownName(MessageId id, int depth);
   bool SkipValue(int depth);
   // Calls `one` for a value or for each of a list in brackets.
@@ -195,7 +196,7 @@ bool TextReader::ReadField(MessageId id, int depth, uint32_t& seen, bool& sorted
       return Fail(at(), StrCat("expected a field of ", message.name, ", found ", Found()));
     // Printers write what a message knows by name: a number is a field that they did not know.
     sorted = false;
-    return ReadUnknownNumber(static_cast<uint32_t>(number), depth);
+    return ReadUnknownNumber(message, static_cast<uint32_t>(number), depth);
   } else if (lexer_.IsSymbol('[')) {
     return SkipUnknownName(id, depth);
   } else {
@@ -275,7 +276,7 @@ bool TextReader::ReadValue(const Field& field, const Message& message, int depth
   return ReadScalar(field, message);
 }
 
-bool TextReader::ReadMessageValue(MessageId id, std::string_view name, int depth) {
+bool TextReader::ReadMessageValue(MessageId id, std::string_view name, int depth, uint32_t group) {
   char closer = 0;
   if (lexer_.IsSymbol('{')) closer = '}';
   if (lexer_.IsSymbol('<')) closer = '>';
@@ -285,9 +286,9 @@ bool TextReader::ReadMessageValue(MessageId id, std::string_view name, int depth
                 ErrorCode::kLimit);
   }
   lexer_.Next();
-  const size_t body = OpenLength();
+  const size_t body = group == 0 ? OpenLength() : 0;
   if (!ReadFields(id, closer, depth + 1)) return false;
-  CloseLength(body);
+  group == 0 ? CloseLength(body) : PutTag(group, WireType::kEndGroup);
   return true;
 }
 
@@ -473,19 +474,25 @@ bool TextReader::ReadString(std::string_view what) {
   return true;
 }
 
-bool TextReader::ReadUnknownNumber(uint32_t number, int depth) {
+bool TextReader::ReadUnknownNumber(const Message& message, uint32_t number, int depth) {
   notes_.Add(at(), StrCat("field ", number, " is not known, kept"));
   lexer_.Next();
   lexer_.TakeSymbol(':');
-  if (lexer_.IsSymbol('[')) return ReadList([&] { return ReadUnknownValue(number, depth); });
-  return ReadUnknownValue(number, depth);
+  // With a length the message would have known it: what its printer did not know was a group.
+  const Field* known = FindField(message, number);
+  const bool has_length = known != nullptr && (known->repeated || known->kind == Kind::kMessage ||
+                                               known->kind == Kind::kString || known->kind == Kind::kBytes);
+  const WireType of_message = has_length ? WireType::kStartGroup : WireType::kLength;
+  if (lexer_.IsSymbol('[')) return ReadList([&] { return ReadUnknownValue(number, of_message, depth); });
+  return ReadUnknownValue(number, of_message, depth);
 }
 
-bool TextReader::ReadUnknownValue(uint32_t number, int depth) {
+bool TextReader::ReadUnknownValue(uint32_t number, WireType of_message, int depth) {
   const Token token = lexer_.token();
   if (lexer_.IsSymbol('{') || lexer_.IsSymbol('<')) {
-    PutTag(number, WireType::kLength);
-    return ReadMessageValue(MessageId::kNone, StrCat("field ", number), depth);
+    PutTag(number, of_message);
+    return ReadMessageValue(MessageId::kNone, StrCat("field ", number), depth,
+                            of_message == WireType::kStartGroup ? number : 0);
   }
   if (token.kind == Token::kString || token.kind == Token::kBroken) {
     PutTag(number, WireType::kLength);
