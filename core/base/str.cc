@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "core/base/six_digits.h"
+
 namespace weft {
 
 std::string FormatFloat(float value) {
@@ -26,6 +28,12 @@ std::string FormatDouble(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.15g", value);
   if (std::strtod(text, nullptr) != value) std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+std::string FormatSixDigits(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
   return text;
 }
 

@@ -311,6 +311,13 @@ Result<void> Range(KernelContext& c) {
   return SwitchNumber(c, c.In(0).type(), [&](auto tag) { return RangeOf<typename decltype(tag)::type>(c); });
 }
 
+Result<void> RangeFill(KernelContext& c) {
+  WEFT_TRY(const Dims dims, FillShape(c));
+  WEFT_TRY(float* out, c.Out<float>(0, dims));
+  for (int64_t i = 0; i < NumElements(dims); ++i) out[i] = static_cast<float>(i);
+  return {};
+}
+
 constexpr KernelRow kRows[] = {
     {"ConstantFill", ConstantFill, "?"},
     {"DiagonalFill", DiagonalFill, "?"},
@@ -330,6 +337,7 @@ constexpr KernelRow kRows[] = {
     {"MSRAFill", MSRAFill, "?"},
     {"LengthsRangeFill", LengthsRangeFill, "i"},
     {"Range", Range, "N"},
+    {"RangeFill", RangeFill, "?"},
 };
 
 }  // namespace

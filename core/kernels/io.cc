@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Print. Operators that need files or databases have their kernels in native/.
+// Print and Summarize. Operators that need files or databases have their kernels in native/.
 #include <algorithm>
+#include <cmath>
 
 #include "core/kernels/families.h"
 #include "core/kernels/util.h"
@@ -52,8 +53,30 @@ Result<void> Print(KernelContext& c) {
   return {};
 }
 
+// Minimum, maximum, mean, standard deviation.
+Result<void> Summarize(KernelContext& c) {
+  WEFT_ENSURE(c, !c.ArgB("to_file", false), "to_file needs a file, so it runs only natively");
+  const std::span<const float> x = c.In(0).values<float>();
+  WEFT_ENSURE(c, !x.empty(), "nothing to summarize: the tensor is empty");
+  const double n = static_cast<double>(x.size());
+  double mean = 0, square = 0;
+  for (float v : x) mean += v / n;
+  for (float v : x) square += (v - mean) * (v - mean);
+  const float stats[] = {*std::min_element(x.begin(), x.end()), *std::max_element(x.begin(), x.end()),
+                         static_cast<float>(mean),
+                         static_cast<float>(x.size() > 1 ? std::sqrt(square / (n - 1)) : 0)};
+  if (c.run().print)
+    c.run().print(StrCat("Tensor ", c.InName(0), ": min ", stats[0], " max ", stats[1], " mean ", stats[2],
+                         " std ", stats[3]));
+  if (!c.has_output(0)) return {};
+  WEFT_TRY(float* out, c.Out<float>(0, {4}));
+  std::copy(std::begin(stats), std::end(stats), out);
+  return {};
+}
+
 constexpr KernelRow kRows[] = {
     {"Print", Print, "B"},
+    {"Summarize", Summarize, "f"},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies, aliases and freeing. There is one memory here, so all copies between devices are plain ones.
+#include <algorithm>
+
 #include "core/kernels/families.h"
 #include "core/kernels/util.h"
 
@@ -24,6 +26,23 @@ Result<void> Free(KernelContext& c) {
   return {};
 }
 
+// A blob that holds a string, not a tensor.
+Result<void> FeedBlob(KernelContext& c) {
+  const Arg* value = c.GetArg("value");
+  WEFT_ENSURE(c, value && (value->has & Arg::kHasS), "value argument must exist and be passed as a string");
+  c.OutBlob(0).Set(c.ArgS("value", ""));
+  return {};
+}
+
+// Sorted.
+Result<void> GetAllBlobNames(KernelContext& c) {
+  const std::vector<std::string> names =
+      c.ArgB("include_shared", true) ? c.workspace().Blobs() : c.workspace().LocalBlobs();
+  WEFT_TRY(std::string * out, c.Out<std::string>(0, {static_cast<int64_t>(names.size())}));
+  std::copy(names.begin(), names.end(), out);
+  return {};
+}
+
 constexpr KernelRow kRows[] = {
     {"Copy", Copy, "*", kInPlace},
     {"CopyOnDeviceLike", Copy, "*?", kInPlace},
@@ -33,6 +52,8 @@ constexpr KernelRow kRows[] = {
     {"Alias", Alias, "*", kInPlace},
     {"AliasWithName", Alias, "*", kInPlace},
     {"Free", Free, "B", kInPlace},
+    {"FeedBlob", FeedBlob},
+    {"GetAllBlobNames", GetAllBlobNames},
 };
 
 }  // namespace

@@ -387,9 +387,29 @@ Result<void> AccumulateInput(KernelContext& c) {
   return {};
 }
 
+// The tensors of each step as blobs called by prefix, name and step.
+Result<void> FetchSteps(KernelContext& c) {
+  const StepWorkspaces* scratch = c.InBlob(0).Get<StepWorkspaces>();
+  WEFT_ENSURE(c, scratch, c.InName(0), " holds ", c.InBlob(0).type_name(), ", expected ",
+              StepWorkspaces::kBlobType);
+  const std::string prefix = c.ArgS("prefix", "rnn");
+  std::vector<std::string> names;
+  for (size_t i = 0; i < scratch->steps.size(); ++i)
+    for (const std::string& name : scratch->steps[i]->LocalBlobs()) {
+      const Tensor* tensor = scratch->steps[i]->FindTensor(name);
+      if (!tensor || !tensor->has_type()) continue;
+      names.push_back(StrCat(prefix, "_", name, "_", i));
+      c.workspace().CreateBlob(names.back()).Set(tensor->Clone());
+    }
+  WEFT_TRY(std::string * out, c.Out<std::string>(0, {static_cast<int64_t>(names.size())}));
+  std::copy(names.begin(), names.end(), out);
+  return {};
+}
+
 constexpr KernelRow kRows[] = {
     {"RecurrentNetwork", RunNetwork, "B", kInPlace, PrepareNetwork},
     {"RecurrentNetworkGradient", RunNetworkGradient, "B", kInPlace, PrepareNetworkGradient},
+    {"RecurrentNetworkBlobFetcher", FetchSteps, "B"},
     {"rnn_internal_apply_link", ApplyLink, "B", kInPlace},
     {"rnn_internal_accumulate_gradient_input", AccumulateInput, "B", kInPlace},
 };

@@ -353,13 +353,35 @@ Result<void> CTCGreedyDecoder(KernelContext& c) {
   return {};
 }
 
+// X [T, N, D] with zeros behind the lengths [N].
+Result<void> VariableLengthSequencePadding(KernelContext& c) {
+  const Tensor& in = c.In(0);
+  WEFT_ENSURE(c, in.ndim() == 3, "expected [T, N, D], found ", DimsToString(in.dims()));
+  const int64_t steps = in.dim(0), batch = in.dim(1), width = in.dim(2);
+  WEFT_ENSURE(c, c.In(1).numel() == batch, "expected ", batch, " lengths, found ", c.In(1).numel());
+  const Tensor lengths = c.In(1);
+  for (int32_t n : lengths.values<int32_t>())
+    WEFT_ENSURE(c, n >= 0 && n <= steps, "length ", n, " is not in 0 to ", steps);
+  WEFT_TRY_VOID(c.CopyOut(0, in));
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t t = lengths.data<int32_t>()[b]; t < steps; ++t)
+      ZeroElements(c.Out(0), (t * batch + b) * width, width);
+  return {};
+}
+
 constexpr KernelRow kRows[] = {
-    {"PackSegments", PackSegments, "I*"},           {"UnpackSegments", UnpackSegments, "I*"},
-    {"PackRNNSequence", RNNSequence<true>, "*I"},   {"UnpackRNNSequence", RNNSequence<false>, "*I"},
-    {"ReversePackedSegs", ReversePackedSegs, "*I"}, {"AddPadding", AddPadding, "*I*"},
-    {"RemovePadding", RemovePadding, "*I"},         {"GatherPadding", GatherPadding, "NI"},
-    {"PadEmptySamples", PadEmptySamples, "I*"},     {"SequenceMask", SequenceMask, "f*", kInPlace},
+    {"PackSegments", PackSegments, "I*"},
+    {"UnpackSegments", UnpackSegments, "I*"},
+    {"PackRNNSequence", RNNSequence<true>, "*I"},
+    {"UnpackRNNSequence", RNNSequence<false>, "*I"},
+    {"ReversePackedSegs", ReversePackedSegs, "*I"},
+    {"AddPadding", AddPadding, "*I*"},
+    {"RemovePadding", RemovePadding, "*I"},
+    {"GatherPadding", GatherPadding, "NI"},
+    {"PadEmptySamples", PadEmptySamples, "I*"},
+    {"SequenceMask", SequenceMask, "f*", kInPlace},
     {"CTCGreedyDecoder", CTCGreedyDecoder, "fi"},
+    {"VariableLengthSequencePadding", VariableLengthSequencePadding, "fi", kInPlace},
 };
 
 }  // namespace

@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ends of strings, and indices that number keys in the order they are met.
+// Ends of strings, joined strings, and indices that number keys in the order they are met.
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
 
+#include "core/base/six_digits.h"
 #include "core/kernels/families.h"
 #include "core/kernels/util.h"
 
@@ -135,6 +136,36 @@ Result<void> StringHasEnd(KernelContext& c) {
   return {};
 }
 
+// The elements of each row, or with axis 1 of each column, each followed by the delimiter.
+Result<void> StringJoin(KernelContext& c) {
+  const Tensor& in = c.In(0);
+  const int64_t axis = c.ArgI("axis", 0);
+  WEFT_ENSURE(c, axis == 0 || axis == 1, "axis must be 0 or 1, found ", axis);
+  WEFT_ENSURE(c, in.ndim() == 2 || (in.ndim() == 1 && axis == 0), "expected [N, M], found ",
+              DimsToString(in.dims()));
+  const std::string delimiter = c.ArgS("delimiter", ",");
+  const int64_t rows = in.dim(0), columns = in.ndim() == 2 ? in.dim(1) : 1;
+  const int64_t count = axis == 0 ? rows : columns, length = axis == 0 ? columns : rows;
+  return Switch<float, double, int8_t, uint8_t, int16_t, uint16_t, int32_t, int64_t, std::string, bool>(
+      c, in.type(), [&](auto tag) -> Result<void> {
+        using T = typename decltype(tag)::type;
+        WEFT_TRY(std::string * out, c.Out<std::string>(0, {count}));
+        for (int64_t i = 0; i < count; ++i, ++out) {
+          out->clear();
+          for (int64_t k = 0; k < length; ++k) {
+            const T& x = in.data<T>()[axis == 0 ? i * columns + k : k * columns + i];
+            if constexpr (std::is_floating_point_v<T>)
+              StrAppend(*out, FormatSixDigits(static_cast<double>(x)), delimiter);
+            else if constexpr (sizeof(T) == 1)
+              StrAppend(*out, static_cast<char>(std::is_same_v<T, bool> ? '0' + x : x), delimiter);
+            else
+              StrAppend(*out, x, delimiter);
+          }
+        }
+        return {};
+      });
+}
+
 constexpr KernelRow kRows[] = {
     {"LongIndexCreate", CreateIndex<int64_t>},
     {"IntIndexCreate", CreateIndex<int32_t>},
@@ -144,6 +175,7 @@ constexpr KernelRow kRows[] = {
     {"IndexStore", IndexStore, "B"},
     {"IndexFreeze", IndexFreeze, "B"},
     {"IndexSize", IndexSize, "B"},
+    {"StringJoin", StringJoin},
     {"StringPrefix", StringEnd<false>, "s"},
     {"StringSuffix", StringEnd<true>, "s"},
     {"StringStartsWith", StringHasEnd<false>, "s"},

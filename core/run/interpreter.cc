@@ -48,10 +48,19 @@ Result<void> CheckSources(const Net& net) {
   return {};
 }
 
+// Why the reference kernels lack an operator that exists.
+std::string_view LackReason(const OpDef& def) {
+  if (def.flags & kGpuOnly) return "it needs a GPU, so it runs only natively";
+  if (def.flags & kCollective) return "it talks to other devices or machines, so it runs only natively";
+  if (def.flags & kHostOnly) return "it needs files, threads or a clock, so it runs only natively";
+  return "no reference kernel exists for it";
+}
+
 Error NoKernel(const RunContext& context, std::string_view type) {
-  if (!context.ops || context.ops->Find(type))
+  const OpDef* def = context.ops ? context.ops->Find(type) : nullptr;
+  if (!context.ops || def)
     return {ErrorCode::kUnsupported,
-            StrCat("Cannot create operator of type '", type, "': no reference kernel exists for it")};
+            StrCat("Cannot create operator of type '", type, "': ", LackReason(def ? *def : OpDef{}))};
   std::vector<std::string_view> types;
   for (const KernelRow* row : context.kernels->all()) types.push_back(row->type);
   const auto near = NearestNames(type, types, 1);

@@ -94,7 +94,8 @@ TEST(Run, SaysWhatIsWrong) {
             "weft: error: <stdin>: op 0 Relo(x)->y: Cannot create operator of type 'Relo': there is no such "
             "operator; did you mean Relu?\n");
   EXPECT_TRUE(Contains(error({}, "op { type: 'CreateDB' output: 'y' }"),
-                       "op 0 CreateDB()->y: Cannot create operator of type 'CreateDB': no reference kernel"));
+                       "op 0 CreateDB()->y: Cannot create operator of type 'CreateDB': it needs files, "
+                       "threads or a clock, so it runs only natively"));
   const std::string x = WriteArray(folder, "x.npy", {1, 2, 3});
   EXPECT_TRUE(Contains(error({"--init", init, "--feed", "x=" + x}, kSum), "op 0 Add(x, n/total)->n/total: "));
   const Outcome usage = Weft({"run", "-", "--out", "d"}, kSum);

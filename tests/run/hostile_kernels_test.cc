@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The reference kernels on what nobody recorded: the rows of tests/data/caffe2/operators.jsonl with inputs of
-// other shapes, types and values, and operators with other arguments, inputs and outputs. Nothing is
-// compared: each run must end with values or an error, within its limits. What reads or writes outside a
-// tensor is for the sanitizers to see. The same mutations every time; WEFT_HOSTILE_TRACE=1 tells each before
-// it runs, and WEFT_HOSTILE_FIRST and _ROUNDS begin later and go on longer.
+// The reference kernels on what nobody recorded: the rows of tests/data/caffe2/operators.jsonl and
+// more_operators.jsonl with inputs of other shapes, types and values, and operators with other arguments,
+// inputs and outputs. Nothing is compared: each run must end with values or an error, within its limits. What
+// reads or writes outside a tensor is for the sanitizers to see. The same mutations every time;
+// WEFT_HOSTILE_TRACE=1 tells each before it runs, and WEFT_HOSTILE_FIRST and _ROUNDS begin later and go on
+// longer.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -313,7 +314,9 @@ TEST(HostileKernels, EndWithValuesOrAnError) {
   const bool trace = Number("WEFT_HOSTILE_TRACE", 0) != 0;
   const uint64_t first = Number("WEFT_HOSTILE_FIRST", 0), rounds = Number("WEFT_HOSTILE_ROUNDS", 6);
   uint64_t number = 0, errors = 0;
-  for (const Json& row : ReadJsonl("caffe2/operators.jsonl")) {
+  std::vector<Json> rows = ReadJsonl("caffe2/operators.jsonl");
+  for (Json& row : ReadJsonl("caffe2/more_operators.jsonl")) rows.push_back(std::move(row));
+  for (const Json& row : rows) {
     Case recorded;
     recorded.net = NetFromText(row.at("net").get<std::string>());
     for (const auto& [name, array] : row.at("inputs").items())
