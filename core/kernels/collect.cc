@@ -126,7 +126,20 @@ Result<bool> HasRows(KernelContext& c, const Tensor& data) {
   return true;
 }
 
-Result<int64_t> ToCollect(const KernelContext& c) {
+// The places that are counted on must not move as the rows grow.
+Result<void> CheckApart(KernelContext& c) {
+  for (size_t i = 0; i < c.num_outputs(); ++i)
+    for (size_t k = 0; k < i; ++k) {
+      WEFT_ENSURE(c, &c.OutBlob(i) != &c.OutBlob(k), "output ", c.OutName(i), " is there twice");
+      const Tensor *a = c.OutBlob(i).Get<Tensor>(), *b = c.OutBlob(k).Get<Tensor>();
+      WEFT_ENSURE(c, !a || !b || !a->SharesBuffer(*b), c.OutName(i), " and ", c.OutName(k),
+                  " share their memory");
+    }
+  return {};
+}
+
+Result<int64_t> ToCollect(KernelContext& c) {
+  WEFT_TRY_VOID(CheckApart(c));
   const int64_t most = c.ArgI("num_to_collect", -1);
   WEFT_ENSURE(c, most > 0 && most <= INT32_MAX, "num_to_collect must be positive, found ", most);
   return most;
@@ -276,11 +289,9 @@ Result<void> MapToKeyValue(KernelContext& c) {
         const int64_t n = static_cast<int64_t>(map->values.size());
         const M held = *map;  // the output may take its place
         WEFT_TRY(auto* keys, (c.Out<typename Values::key_type>(0, {n})));
+        for (const auto& [k, v] : held.values) *keys++ = k;
         WEFT_TRY(auto* values, (c.Out<typename Values::mapped_type>(1, {n})));
-        for (const auto& [k, v] : held.values) {
-          *keys++ = k;
-          *values++ = v;
-        }
+        for (const auto& [k, v] : held.values) *values++ = v;
         result = Result<void>();
         return {};
       });

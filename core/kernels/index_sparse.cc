@@ -23,12 +23,12 @@ Result<void> SparseToDense(KernelContext& c) {
   WEFT_ENSURE(c, values.ndim() >= 1 && c.In(0).numel() == values.dim(0),
               "expected an index per row of values");
   constexpr int64_t kAnywhere = int64_t{1} << 40;
-  WEFT_TRY(const std::vector<int64_t> rows,
-           RowIndices(c, 0, c.has_input(2) && c.In(2).ndim() ? c.In(2).dim(0) : kAnywhere));
+  const int64_t given = c.has_input(2) && c.In(2).ndim() ? c.In(2).dim(0) : 0;
+  WEFT_TRY(const std::vector<int64_t> rows, RowIndices(c, 0, c.has_input(2) ? given : kAnywhere));
   Dims dims(values.dims());
   dims[0] = 0;
   for (int64_t row : rows) dims[0] = std::max(dims[0], row + 1);
-  if (c.has_input(2)) dims[0] = c.In(2).ndim() ? c.In(2).dim(0) : 0;
+  if (c.has_input(2)) dims[0] = given;
   const int64_t width = values.SizeFrom(1);
   return SwitchNumber(c, values.type(), [&](auto tag) -> Result<void> {
     using T = typename decltype(tag)::type;

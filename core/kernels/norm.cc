@@ -210,6 +210,7 @@ Result<void> AffineChannelGradient(KernelContext& c) {
   WEFT_TRY_VOID(PerChannel(c, s.channels, {1}));
   const float* dy = c.In<float>(0);
   if (c.ArgB("is_learnable", false)) {
+    WEFT_ENSURE(c, c.has_output(2), "is_learnable needs the gradients of scale and bias as outputs");
     WEFT_ENSURE(c, c.num_inputs() >= 3 && c.In(2).numel() == c.In(0).numel(), "X must be given");
     WEFT_TRY(float* dscale, c.Out<float>(1, {s.channels}));
     WEFT_TRY(float* dbias, c.Out<float>(2, {s.channels}));

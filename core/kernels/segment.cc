@@ -80,6 +80,7 @@ Result<void> SegmentGradient(KernelContext& c) {
 // weights.
 template <bool sparse>
 Result<void> WeightedGradient(KernelContext& c) {
+  WEFT_ENSURE(c, c.has_output(1), "expected the gradients of data and of weights as outputs");
   const Tensor& grad = c.In(1);
   const Tensor& data = c.In(3);
   WEFT_TRY(const Segments s, SegmentsFromLengths(c, 2));

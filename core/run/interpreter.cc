@@ -4,6 +4,7 @@
 
 #include "core/base/str.h"
 #include "core/base/symbol_map.h"
+#include "core/ops/op_columns.h"
 #include "core/ops/op_set.h"
 #include "core/ops/schema.h"
 
@@ -56,6 +57,16 @@ std::string_view LackReason(const OpDef& def) {
   return "no reference kernel exists for it";
 }
 
+// Some schemas allow fewer outputs than any kernel can do without.
+Result<void> CheckOutputs(const OpDef& def, const Op& op) {
+  size_t needed = 0;
+  for (const PortSpec& port : ParsePorts(def.ports).outputs) needed += !port.optional && !port.repeated;
+  if (op.outputs.size() < needed)
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat("expected at least ", needed, " outputs, found ", op.outputs.size())};
+  return {};
+}
+
 Error NoKernel(const RunContext& context, std::string_view type) {
   const OpDef* def = context.ops ? context.ops->Find(type) : nullptr;
   if (!context.ops || def)
@@ -101,6 +112,10 @@ Result<std::unique_ptr<PreparedNet>> PreparedNet::Create(std::shared_ptr<const N
     if (const OpDef* def = context.ops ? context.ops->Find(n.Str(op.type)) : nullptr) {
       if (auto right = VerifySchema(*def, n, op); !right) {
         error = At(std::move(right).error(), n, i);
+        break;
+      }
+      if (auto enough = CheckOutputs(*def, op); !enough) {
+        error = At(std::move(enough).error(), n, i);
         break;
       }
     }
