@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/pass/comm_cost.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 
 #include "core/base/symbol_map.h"
@@ -70,17 +72,28 @@ CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
   return cost;
 }
 
-std::function<std::optional<int64_t>(Symbol)> ParameterBytes(const ParallelNets& nets) {
-  const SymbolTable& table = *nets.init.symbols;
-  auto sizes = std::make_shared<SymbolMap<int64_t>>(table, 4 * nets.params.size(), -1);
-  for (const Op& op : nets.init.ops) {
+std::function<std::optional<int64_t>(Symbol)> DenseBytes(const Net& init, const Net& net,
+                                                         std::span<const ParamGradient> gradients) {
+  const SymbolTable& table = *init.symbols;
+  auto sizes = std::make_shared<SymbolMap<int64_t>>(table, 4 * gradients.size(), -1);
+  for (const Op& op : init.ops) {
     if (!op.inputs.empty() || op.outputs.size() != 1 || !FindArg(table, op.args, "shape")) continue;
     int64_t elements = 1;
     for (int64_t extent : ArgInts(table, op.args, "shape")) elements *= extent;
     (*sizes)[op.outputs[0]] = 4 * elements;
   }
-  for (const auto& [param, gradient] : nets.gradients)
+  for (const auto& [param, gradient] : gradients)
     if (gradient.is_dense()) (*sizes)[gradient.dense] = sizes->Get(param);
+  // What collectives make for themselves: one input is copied or stands for the shape, several are put
+  // together.
+  const Symbol makers[] = {table.Find("ConstantFill"), table.Find("FlattenToVec"), table.Find("Concat")};
+  for (const Op& op : net.ops) {
+    if (op.inputs.empty() || op.outputs.empty()) continue;
+    if (std::find(std::begin(makers), std::end(makers), op.type) == std::end(makers)) continue;
+    int64_t all = 0;
+    for (Symbol blob : op.inputs) all = all < 0 || sizes->Get(blob) < 0 ? -1 : all + sizes->Get(blob);
+    (*sizes)[op.outputs[0]] = all;
+  }
   return [sizes](Symbol blob) -> std::optional<int64_t> {
     const int64_t size = sizes->Get(blob);
     return size < 0 ? std::optional<int64_t>() : size;

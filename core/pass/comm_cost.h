@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/pass/data_parallel.h"
@@ -34,8 +35,10 @@ struct CommCost {
 CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
                          const std::function<std::optional<int64_t>(Symbol)>& bytes);
 
-/// Sizes of dense parameters from the fills of the init net (4 bytes an element), and of their gradients.
-std::function<std::optional<int64_t>(Symbol)> ParameterBytes(const ParallelNets& nets);
+/// Sizes of dense parameters from the fills of the init net (4 bytes an element), of their gradients, and of
+/// what the net concatenates of these.
+std::function<std::optional<int64_t>(Symbol)> DenseBytes(const Net& init, const Net& net,
+                                                         std::span<const ParamGradient> gradients);
 
 struct Link {
   double seconds_per_message = 5e-6;

@@ -6,6 +6,8 @@
 
 #include "core/base/str.h"
 #include "core/pass/combine_spatial_bn.h"
+#include "core/pass/comm_cost.h"
+#include "core/pass/gradient_buckets.h"
 #include "core/pass/release.h"
 #include "core/pass/replicas.h"
 #include "core/ssa/rename.h"
@@ -59,6 +61,10 @@ void FreeUnused(Replicas& replicas, const ParallelOptions& options) {
     for (const auto& [param, gradient] : model.gradients)
       for (Symbol blob : {gradient.dense, gradient.indices, gradient.values})
         if (blob) release.keep.push_back(blob);
+  if (options.rendezvous)
+    for (const Op& op : model.net.net().ops)
+      if (model.net.net().Str(op.type) == "Allreduce")
+        release.keep.insert(release.keep.end(), op.outputs.begin(), op.outputs.end());
   model.EditNet([&](Net net) { return ReleaseWhenUsed(net, release); });
 }
 
@@ -118,7 +124,12 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
   std::vector<const BlobGroup*> gradients = replicas.Groups(replicas.computed_end, replicas.gradients_end);
   std::reverse(gradients.begin(), gradients.end());
   const int concurrent = std::min(options.max_concurrent_distributed_ops, replicas.num_workers() - 1);
-  replicas.collectives.AllReduce(built.net, built.init, devices, gradients, concurrent);
+  if (options.bucket_bytes > 0 || options.bucket_count > 0) {
+    internal::ReduceInBuckets(built, replicas.collectives, replicas.scopes, gradients, concurrent, options,
+                              DenseBytes(built.init.net(), built.net.net(), built.gradients));
+  } else {
+    replicas.collectives.AllReduce(built.net, built.init, devices, gradients, concurrent);
+  }
 
   if (options.shared_model) KeepMasterParams(replicas);
   WEFT_TRY_VOID(replicas.Update());

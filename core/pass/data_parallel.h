@@ -61,6 +61,8 @@ struct ParallelOptions {
   bool optimize_gradient_memory = false;
   bool dynamic_memory_management = false;
   std::vector<std::string> blobs_to_keep{};  // dynamic_memory_management keeps these, named without scope
+  int64_t bucket_bytes = 0;  // gradients are summed in buckets of at most so many bytes and gradients, while
+  int bucket_count = 0;      // the backward pass still runs; both 0: one by one behind it, as Caffe2 does
   std::string net_type = "dag";
   int threads_per_device = 4;
   int max_concurrent_distributed_ops = 16;

@@ -199,7 +199,8 @@ int Run(Main& main, const Words& words) {
   const std::vector<File> files = FilesOf(*nets);
   if (const Result<void> saved = Save(words.output, files, *plan); !saved) return main.Fail(saved.error());
   const Result<ParallelOptions> options = ReadOptions(words);
-  const CommCost moved = CommunicationOf(nets->net, *options, ParameterBytes(*nets));
+  const CommCost moved =
+      CommunicationOf(nets->net, *options, DenseBytes(nets->init, nets->net, nets->gradients));
   if (main.json) return PrintJson(main, Json(words, *nets, files, moved));
   Stream out(STDOUT_FILENO, main.color);
   for (const File& file : files) {
@@ -260,6 +261,14 @@ void AddParallel(CLI::App& app, Main& main) {
   command->add_flag("--combine-bn", options.combine_spatial_bn, "batch norm over the batches of all devices");
   command->add_flag("--broadcast-computed,!--no-broadcast-computed", options.broadcast_computed_params,
                     "computed parameters follow the first device's (on by default)");
+  command
+      ->add_option("--bucket-bytes", options.bucket_bytes,
+                   "sum gradients in buckets of at most so many bytes, while the backward pass still runs")
+      ->check(WholeNumber())
+      ->type_name("N");
+  command->add_option("--bucket-count", options.bucket_count, "the same, of at most so many gradients")
+      ->check(WholeNumber())
+      ->type_name("N");
   command->add_flag("--share-gradients", options.optimize_gradient_memory,
                     "gradients between operators share memory");
   command->add_flag("--free", options.dynamic_memory_management, "free blobs after their last use");

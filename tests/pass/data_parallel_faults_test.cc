@@ -52,6 +52,17 @@ SingleModel Normed(std::string_view order = "NCHW") {
   return model;
 }
 
+SingleModel TwoLayers() {
+  return Model("XavierFill() -> w1; ConstantFill() -> b1; XavierFill() -> w2; ConstantFill() -> b2",
+               "in x w1 b1 w2 b2; FC(x, w1, b1) -> h; FC(h, w2, b2) -> y; AveragedLoss(y) -> loss",
+               {"w1", "b1", "w2", "b2"});
+}
+// Every parameter has 120 elements.
+void GiveShapes(SingleModel& model) {
+  for (Op& op : model.init.ops)
+    op.args = ArgList({MakeArg(model.init.Intern("shape"), std::vector<int64_t>{30, 4})});
+}
+
 struct Case {
   SingleModel model = Dense();
   ParallelOptions options{};
@@ -341,11 +352,13 @@ TEST(DataParallel, CollectivesComeInOneOrderOnAllRanks) {
 TEST(DataParallel, NetsPassTheChecks) {
   for (const char* devices : {"cpu:0-1", "cuda:0-3"})
     for (const char* engine : {"", "GLOO", "MPI"})
-      for (int kind = 0; kind < 5; ++kind) {
-        Case of(kind == 1 ? Sparse() : kind == 2 ? Normed() : Dense(), devices);
+      for (int kind = 0; kind < 7; ++kind) {
+        Case of(kind == 1 || kind == 6 ? Sparse() : kind == 2 ? Normed() : Dense(), devices);
         of.options.combine_spatial_bn = kind == 2;
         of.options.optimize_gradient_memory = kind == 3;
         if (kind == 4) of.bmuf.emplace();
+        if (kind == 5) of.options.bucket_count = 2;
+        if (kind == 6) of.options.bucket_bytes = 1 << 20;
         if (*engine) of.options.rendezvous = Meet(engine);
         SCOPED_TRACE(StrCat(devices, " ", engine, " ", kind));
         const Result<ParallelNets> nets = of.Make();
@@ -367,15 +380,59 @@ TEST(DataParallel, NetsPassTheChecks) {
       }
 }
 
+// The second layer's gradients are summed while the first layer's still wait, in one order on all machines.
+TEST(GradientBuckets, AreReducedWhileTheBackwardPassStillRuns) {
+  std::vector<std::vector<std::string>> orders;
+  for (int shard = 0; shard < 3; ++shard) {
+    Case of(TwoLayers(), "cuda:0-1");
+    GiveShapes(of.model);
+    of.options.bucket_count = 2;
+    of.options.rendezvous = Meet("GLOO", 3);
+    of.options.rendezvous->shard_id = shard;
+    const Result<ParallelNets> nets = of.Make();
+    ASSERT_TRUE(nets.has_value()) << nets.error().message;
+    size_t first_sum = nets->net.ops.size(), last_gradient = 0;
+    orders.emplace_back();
+    for (size_t i = 0; i < nets->net.ops.size(); ++i) {
+      const Op& op = nets->net.ops[i];
+      if (nets->net.Str(op.type) == "Allreduce") {
+        first_sum = std::min(first_sum, i);
+        orders.back().emplace_back(nets->net.Str(op.outputs[0]));
+      }
+      if (op.is_gradient_op) last_gradient = i;
+    }
+    EXPECT_LT(first_sum, last_gradient);
+  }
+  EXPECT_EQ(orders[0].size(), 2u);
+  EXPECT_EQ(orders[0], orders[1]);
+  EXPECT_EQ(orders[0], orders[2]);
+}
+
+TEST(GradientBuckets, MoveTheSameBytesInFewerMessages) {
+  const auto cost = [](int count) {
+    Case of(TwoLayers(), "cuda:0-3");
+    GiveShapes(of.model);
+    of.options.bucket_count = count;
+    of.options.rendezvous = Meet("MPI", 8);
+    const Result<ParallelNets> nets = of.Make();
+    EXPECT_TRUE(nets.has_value());
+    return CommunicationOf(nets->net, of.options, DenseBytes(nets->init, nets->net, nets->gradients));
+  };
+  const CommCost apart = cost(0), fused = cost(2);
+  EXPECT_EQ(fused.unknown, 0u);
+  EXPECT_EQ(apart.unknown, 0u);
+  EXPECT_EQ(fused.network_bytes, apart.network_bytes);
+  EXPECT_EQ(fused.network_messages * 2, apart.network_messages);
+}
+
 TEST(CommCost, CountsWhatMoves) {
   const auto cost = [](std::string_view devices, bool nccl, int shards) {
     Case of(Dense(), devices);
-    for (Op& op : of.model.init.ops)
-      op.args = ArgList({MakeArg(of.model.init.Intern("shape"), std::vector<int64_t>{30, 4})});
+    GiveShapes(of.model);
     of.options.use_nccl = nccl;
     if (shards > 1) of.options.rendezvous = Meet("GLOO", shards);
     const Result<ParallelNets> nets = of.Make();
-    return CommunicationOf(nets->net, of.options, ParameterBytes(*nets));
+    return CommunicationOf(nets->net, of.options, DenseBytes(nets->init, nets->net, nets->gradients));
   };
   // Two gradients of 480 bytes. Two devices: one sum over, one copy back.
   const CommCost pair = cost("cuda:0-1", false, 1);

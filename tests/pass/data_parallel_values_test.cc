@@ -3,7 +3,8 @@
 //
 // What data parallel nets compute: two or three CPU replicas, each with its part of a batch, train the same
 // parameters as one replica with all of it. Dense and sparse gradients (B46), one blob read twice, combined
-// batch norm, a shared model, memory options; the models are those of data_parallel.jsonl.
+// batch norm, a shared model, memory options, buckets of gradients; the models are those of
+// data_parallel.jsonl.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -133,10 +134,26 @@ TEST(DataParallelValues, ReplicasTrainAsOneDeviceWithAllOfTheBatch) {
       {"cpu_mlp_2_sgd", {0, 1}, [](ParallelOptions& options) { options.shared_model = true; }},
       {"cpu_mlp_2_sgd", {1, 3}, [](ParallelOptions& options) { options.optimize_gradient_memory = true; }},
       {"cpu_mlp_2_sgd", {0, 1}, [](ParallelOptions& options) { options.dynamic_memory_management = true; }},
+      {"cpu_mlp_2_sgd", {0, 1, 2}, [](ParallelOptions& options) { options.bucket_count = 3; }},
+      {"cpu_mlp_2_sgd", {0, 1}, [](ParallelOptions& options) { options.bucket_bytes = 200; }},
+      {"cpu_mlp_2_sgd",
+       {0, 1},
+       [](ParallelOptions& options) {
+         options.bucket_bytes = 1 << 20;
+         options.dynamic_memory_management = true;
+       }},
       {"cpu_twice_2_rmsprop", {0, 1}, plain},
+      {"cpu_twice_2_rmsprop", {0, 1}, [](ParallelOptions& options) { options.bucket_count = 2; }},
       {"cpu_twice_2_rmsprop", {0, 1}, [](ParallelOptions& o) { o.optimize_gradient_memory = true; }},
       {"gpu_sparse_2", {0, 1}, plain},
+      {"gpu_sparse_2", {0, 1}, [](ParallelOptions& options) { options.bucket_count = 100; }},
       {"cpu_conv_bn_combined_2", {0, 1}, [](ParallelOptions& o) { o.combine_spatial_bn = true; }},
+      {"cpu_conv_bn_combined_2",
+       {0, 1},
+       [](ParallelOptions& o) {
+         o.combine_spatial_bn = true;
+         o.bucket_bytes = 1000;
+       }},
       {"cpu_conv_bn_combined_2", {2, 5, 6}, [](ParallelOptions& o) { o.combine_spatial_bn = true; }},
   };
   int agree = 0;
