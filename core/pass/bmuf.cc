@@ -35,6 +35,7 @@ Result<void> Check(const ParallelCallbacks& callbacks, const BmufOptions& option
   if (!callbacks.param_update) return refuse("needs an update for each device");
   if (parallel.shared_model) return refuse("shared_model leaves nothing to average");
   if (parallel.combine_spatial_bn) return refuse("combine_spatial_bn needs replicas that step together");
+  if (parallel.accumulate > 1) return refuse("accumulates already: each device steps alone within a block");
   if (parallel.bucket_bytes > 0 || parallel.bucket_count > 0)
     return refuse("sums parameters once a block, and no gradients: there is nothing to put into buckets");
   if (parallel.dynamic_memory_management) return refuse("dynamic_memory_management is not supported");

@@ -7,6 +7,7 @@
 #include "core/base/str.h"
 #include "core/pass/combine_spatial_bn.h"
 #include "core/pass/comm_cost.h"
+#include "core/pass/gradient_accumulation.h"
 #include "core/pass/gradient_buckets.h"
 #include "core/pass/release.h"
 #include "core/pass/replicas.h"
@@ -115,12 +116,17 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
     });
     if (!ok) return failed;
   }
+  std::vector<ParamGradient> of_iteration;
+  if (options.accumulate > 1) {
+    WEFT_TRY(of_iteration, internal::MakeSums(built, replicas.scopes));
+  }
   WEFT_TRY_VOID(replicas.GroupGradients());
   const BlobDevices devices = replicas.Devices();
   if (options.broadcast_computed_params)
     for (const BlobGroup* group : replicas.Groups(replicas.params_end, replicas.computed_end))
       replicas.collectives.Broadcast(built.net, devices, *group, options.use_nccl);
 
+  internal::AddToSums(built, replicas.scopes, of_iteration);
   std::vector<const BlobGroup*> gradients = replicas.Groups(replicas.computed_end, replicas.gradients_end);
   std::reverse(gradients.begin(), gradients.end());
   const int concurrent = std::min(options.max_concurrent_distributed_ops, replicas.num_workers() - 1);
@@ -153,7 +159,12 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
 
   if (options.optimize_gradient_memory) replicas.ShareGradientMemory();
   if (options.dynamic_memory_management) FreeUnused(replicas, options);
-  return finish(std::move(replicas).Finish());
+  std::optional<Net> update;
+  if (options.accumulate > 1) update = internal::TakeUpdateNet(built, replicas.scopes, of_iteration);
+  ParallelNets nets = finish(std::move(replicas).Finish());
+  nets.update = std::move(update);
+  nets.accumulate = options.accumulate;
+  return nets;
 }
 
 }  // namespace weft

@@ -63,6 +63,7 @@ struct ParallelOptions {
   std::vector<std::string> blobs_to_keep{};  // dynamic_memory_management keeps these, named without scope
   int64_t bucket_bytes = 0;  // gradients are summed in buckets of at most so many bytes and gradients, while
   int bucket_count = 0;      // the backward pass still runs; both 0: one by one behind it, as Caffe2 does
+  int accumulate = 1;        // iterations whose gradients are added up for one update, in a net of its own
   std::string net_type = "dag";
   int threads_per_device = 4;
   int max_concurrent_distributed_ops = 16;
@@ -98,6 +99,8 @@ struct BlobGroup {
 
 struct ParallelNets {
   Net init, net;
+  std::optional<Net> update{};  // with `accumulate`: run after each so many iterations of net
+  int accumulate = 1;
   std::optional<Net> global_init{}, global_update{}, warmup{};  // BMUF
   std::optional<Net> barrier_init{}, barrier{};                 // with a GLOO rendezvous; run once
   int warmup_iterations = 0;

@@ -117,9 +117,10 @@ void Unpack(NetBuilder& net, const ReplicaScopes& scopes, const Bucket& bucket,
   }
 }
 
-// Moves the operators from `first` on to right behind the last one that mentions one of their blobs. Those
+// Moves the operators from `first` on to right behind the last one that mentions one of their blobs, but not
+// before `least`. Those
 // of [begin, end) keep their order among themselves.
-Net MoveForward(Net net, size_t first, size_t begin, size_t end) {
+Net MoveForward(Net net, size_t first, size_t least, size_t begin, size_t end) {
   LastMention last([&] {
     Net head(net.symbols);
     head.ops.assign(net.ops.begin(), net.ops.begin() + static_cast<ptrdiff_t>(first));
@@ -129,7 +130,7 @@ Net MoveForward(Net net, size_t first, size_t begin, size_t end) {
   int32_t previous = -1;
   for (size_t i = first; i < net.ops.size(); ++i) {
     Op& op = net.ops[i];
-    int32_t at = -1;
+    int32_t at = static_cast<int32_t>(least) - 1;
     for (const std::span<const Symbol> blobs :
          {std::span<const Symbol>(op.inputs), std::span<const Symbol>(op.outputs),
           std::span<const Symbol>(op.control_inputs)})
@@ -180,7 +181,8 @@ void ReduceInBuckets(ModelBuilder& model, Collectives& collectives, const Replic
   for (const Bucket& bucket : buckets)
     if (bucket.members.size() > 1) Unpack(net, scopes, bucket, param_of);
 
-  model.EditNet([&](Net built) { return MoveForward(std::move(built), first, packed, reduced); });
+  const size_t least = options.accumulate > 1 ? first : 0;
+  model.EditNet([&](Net built) { return MoveForward(std::move(built), first, least, packed, reduced); });
 }
 
 }  // namespace weft::internal

@@ -34,7 +34,12 @@ Result<Plan> PlanOf(const ParallelNets& nets, const Schedule& schedule) {
     WEFT_TRY(const BuiltStep warmup, step("warmup", 1, {std::move(local), *nets.warmup}));
     WEFT_TRY_VOID(plan.AddStep(warmup));
   }
-  WEFT_TRY(BuiltStep train, step("train", schedule.iterations, {nets.net}));
+  std::vector<StepPart> iteration = {nets.net};
+  if (nets.update) {
+    WEFT_TRY(BuiltStep accumulate, step("accumulate", nets.accumulate, {nets.net}));
+    iteration = {std::move(accumulate), *nets.update};
+  }
+  WEFT_TRY(BuiltStep train, step("train", schedule.iterations, std::move(iteration)));
   if (nets.global_update) {
     WEFT_TRY(train, step("blocks", schedule.blocks, {std::move(train), *nets.global_update}));
   }

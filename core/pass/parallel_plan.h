@@ -10,7 +10,7 @@
 namespace weft {
 
 struct Schedule {
-  int64_t iterations = 1;  // of the training net, in all; with BMUF in each block
+  int64_t iterations = 1;  // of the training net, in all; with BMUF in each block; with `accumulate` updates
   int64_t blocks = 1;      // BMUF
 };
 

@@ -51,6 +51,11 @@ Result<void> Replicas::Check(const ParallelCallbacks& callbacks, const ParallelO
     return Invalid("combine_spatial_bn: needs a parameter update; a forward-only model combines nothing");
   if (options.optimize_gradient_memory && options.dynamic_memory_management)
     return Invalid("optimize_gradient_memory and dynamic_memory_management exclude each other");
+  if (options.accumulate < 1) return Invalid("accumulate: must be at least 1");
+  if (options.accumulate > 1 && !training)
+    return Invalid("accumulate: needs a parameter update; a forward-only model has no gradients");
+  if (options.accumulate > 1 && options.dynamic_memory_management)
+    return Invalid("accumulate and dynamic_memory_management exclude each other");
   if (options.threads_per_device < 1) return Invalid("threads_per_device: must be at least 1");
   if (options.max_concurrent_distributed_ops < 1)
     return Invalid("max_concurrent_distributed_ops: must be at least 1");
@@ -80,8 +85,9 @@ void Replicas::Configure(NetBuilder& net) const {
 
 Result<void> Replicas::Build() {
   Configure(model.net);
-  const float loss_scale =
-      1.0f / static_cast<float>(options_.devices.size()) / static_cast<float>(options_.num_shards());
+  const float loss_scale = 1.0f / static_cast<float>(options_.devices.size()) /
+                           static_cast<float>(options_.num_shards()) /
+                           static_cast<float>(options_.accumulate);
   for (const Scope& scope : scopes.of) {
     if (callbacks_.input) WEFT_TRY_VOID(callbacks_.input(model, scope));
     WEFT_TRY(const std::vector<Symbol> losses, callbacks_.forward(model, scope, loss_scale));

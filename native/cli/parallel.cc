@@ -149,6 +149,7 @@ std::vector<File> FilesOf(const ParallelNets& nets) {
   const auto add = [&](std::string name, const std::optional<Net>& net, std::string_view what) {
     if (net) files.push_back({std::move(name), &*net, what});
   };
+  add("update", nets.update, "after each so many iterations (--accumulate)");
   add("global_init", nets.global_init, "once, after init");
   add("global_update", nets.global_update, "once after each block of iterations");
   add("warmup", nets.warmup, "once after the warm-up iterations");
@@ -199,8 +200,9 @@ int Run(Main& main, const Words& words) {
   const std::vector<File> files = FilesOf(*nets);
   if (const Result<void> saved = Save(words.output, files, *plan); !saved) return main.Fail(saved.error());
   const Result<ParallelOptions> options = ReadOptions(words);
+  const Net& reducing = nets->update ? *nets->update : nets->net;
   const CommCost moved =
-      CommunicationOf(nets->net, *options, DenseBytes(nets->init, nets->net, nets->gradients));
+      CommunicationOf(reducing, *options, DenseBytes(nets->init, reducing, nets->gradients));
   if (main.json) return PrintJson(main, Json(words, *nets, files, moved));
   Stream out(STDOUT_FILENO, main.color);
   for (const File& file : files) {
@@ -214,9 +216,9 @@ int Run(Main& main, const Words& words) {
   out.Write("plan.pbtxt", TextClass::kOutput);
   out.Write("           all of them in order\n");
   out.Write(
-      StrCat("\nAn iteration moves ", FormatBytes(static_cast<uint64_t>(moved.local_bytes)),
-             " between devices and sends ", FormatBytes(static_cast<uint64_t>(moved.network_bytes)),
-             " to other machines",
+      StrCat(nets->update ? "\nAn update moves " : "\nAn iteration moves ",
+             FormatBytes(static_cast<uint64_t>(moved.local_bytes)), " between devices and sends ",
+             FormatBytes(static_cast<uint64_t>(moved.network_bytes)), " to other machines",
              moved.unknown ? StrCat(", and ", moved.unknown, " operators more whose sizes are unknown") : "",
              ".\n"));
   out.Flush();
@@ -269,6 +271,10 @@ void AddParallel(CLI::App& app, Main& main) {
   command->add_option("--bucket-count", options.bucket_count, "the same, of at most so many gradients")
       ->check(WholeNumber())
       ->type_name("N");
+  command
+      ->add_option("--accumulate", options.accumulate,
+                   "add up the gradients of so many iterations for one update, in a net of its own")
+      ->type_name("N");
   command->add_flag("--share-gradients", options.optimize_gradient_memory,
                     "gradients between operators share memory");
   command->add_flag("--free", options.dynamic_memory_management, "free blobs after their last use");
@@ -309,7 +315,8 @@ void AddParallel(CLI::App& app, Main& main) {
       R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],)"
       R"("learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators},"plan":path})");
   command->footer(
-      "DIR gets init and net, and as they apply global_init, global_update, warmup, barrier_init and barrier "
+      "DIR gets init and net, and as they apply update, global_init, global_update, warmup, barrier_init and "
+      "barrier "
       "(.pbtxt), and plan.pbtxt, which runs them. Without --optimizer and --update the model only runs "
       "forward.");
 }

@@ -352,20 +352,21 @@ TEST(DataParallel, CollectivesComeInOneOrderOnAllRanks) {
 TEST(DataParallel, NetsPassTheChecks) {
   for (const char* devices : {"cpu:0-1", "cuda:0-3"})
     for (const char* engine : {"", "GLOO", "MPI"})
-      for (int kind = 0; kind < 7; ++kind) {
+      for (int kind = 0; kind < 8; ++kind) {
         Case of(kind == 1 || kind == 6 ? Sparse() : kind == 2 ? Normed() : Dense(), devices);
         of.options.combine_spatial_bn = kind == 2;
         of.options.optimize_gradient_memory = kind == 3;
         if (kind == 4) of.bmuf.emplace();
         if (kind == 5) of.options.bucket_count = 2;
         if (kind == 6) of.options.bucket_bytes = 1 << 20;
+        if (kind == 7) of.options.accumulate = 2;
         if (*engine) of.options.rendezvous = Meet(engine);
         SCOPED_TRACE(StrCat(devices, " ", engine, " ", kind));
         const Result<ParallelNets> nets = of.Make();
         ASSERT_TRUE(nets.has_value()) << nets.error().message;
         std::vector<const Net*> all = {&nets->init, &nets->net};
         for (const auto* net :
-             {&nets->global_init, &nets->global_update, &nets->barrier_init, &nets->barrier})
+             {&nets->update, &nets->global_init, &nets->global_update, &nets->barrier_init, &nets->barrier})
           if (*net) all.push_back(&**net);
         for (const Net* net : all)
           for (const Diagnostic& finding : CheckNet(*net, {.ops = &StandardOps()})) {

@@ -3,7 +3,7 @@
 //
 // What data parallel nets compute: two or three CPU replicas, each with its part of a batch, train the same
 // parameters as one replica with all of it. Dense and sparse gradients (B46), one blob read twice, combined
-// batch norm, a shared model, memory options, buckets of gradients; the models are those of
+// batch norm, a shared model, memory options, buckets of gradients, accumulation; the models are those of
 // data_parallel.jsonl.
 #include <gtest/gtest.h>
 
@@ -111,12 +111,23 @@ std::string Train(const SingleModel& model, const std::string& name, int64_t tot
     for (Symbol param : model.params)
       run.workspace->Feed(StrCat("start/", model.net.Str(param)),
                           run.workspace->FindTensor(run.Blob(0, param))->Clone());
-  for (int step = 0; step < 3; ++step) {
+  const int accumulate = run.options.accumulate;
+  for (int step = 0; step < 3 * accumulate; ++step) {
+    if (accumulate > 1)  // each iteration has its part of what the devices get
+      for (size_t i = 0; i < devices; ++i)
+        for (const char* input : {"data", "label"}) {
+          const int64_t rows = part / accumulate;
+          run.workspace->Feed(
+              StrCat("cpu_", run.options.devices[i], "/", input),
+              Rows(name, input, static_cast<int64_t>(i) * part + step % accumulate * rows, rows));
+        }
     // A gathered index blob is overwritten in place: feed it anew, as a reader of data would.
     for (size_t i = 0; i < devices; ++i)
       run.workspace->Feed(StrCat("cpu_", run.options.devices[i], "/indices"),
                           Rows(name, "indices", static_cast<int64_t>(i) * part, part));
     if (auto ran = run.workspace->RunNetOnce(run.nets.net); !ran) return ran.error().message;
+    if (!run.nets.update || (step + 1) % accumulate != 0) continue;
+    if (auto ran = run.workspace->RunNetOnce(*run.nets.update); !ran) return ran.error().message;
   }
   return "";
 }
@@ -141,6 +152,20 @@ TEST(DataParallelValues, ReplicasTrainAsOneDeviceWithAllOfTheBatch) {
        [](ParallelOptions& options) {
          options.bucket_bytes = 1 << 20;
          options.dynamic_memory_management = true;
+       }},
+      {"cpu_mlp_2_sgd", {0, 1}, [](ParallelOptions& options) { options.accumulate = 2; }},
+      {"cpu_mlp_2_sgd",
+       {0},
+       [](ParallelOptions& options) {
+         options.accumulate = 4;
+         options.optimize_gradient_memory = true;
+       }},
+      {"cpu_mlp_2_sgd",
+       {0, 1, 2},
+       [](ParallelOptions& options) {
+         options.accumulate = 2;
+         options.bucket_count = 3;
+         options.shared_model = true;
        }},
       {"cpu_twice_2_rmsprop", {0, 1}, plain},
       {"cpu_twice_2_rmsprop", {0, 1}, [](ParallelOptions& options) { options.bucket_count = 2; }},
