@@ -153,13 +153,36 @@ struct Comparison {
   bool agrees = false, kink = false;
 };
 
+// What rounding of the loss may do to a difference of this step.
+double Rounding(const Runner& runner, double loss, double step) {
+  const double unit = runner.in_double() ? std::numeric_limits<double>::epsilon()
+                                         : static_cast<double>(std::numeric_limits<float>::epsilon());
+  return 4 * unit * std::fabs(loss) / step;
+}
+
+// Whether the slopes to both sides differ, and do not come closer as the step narrows: the element is on a
+// kink, where all central differences agree on a slope that neither side has.
+Result<bool> OnKink(const GradientCheck& check, Runner& runner, size_t feed, int64_t i, double slope,
+                    double loss) {
+  const double size = std::max(1.0, std::fabs(runner.At(feed, i)));
+  double apart[2];
+  for (const int k : {0, 1}) {
+    double up = check.step * size / (k == 0 ? 4 : 16), down = -up;
+    WEFT_TRY(const double above, runner.LossAt(feed, i, up));
+    WEFT_TRY(const double below, runner.LossAt(feed, i, down));
+    apart[k] = std::fabs((above - loss) / up - (below - loss) / down);
+    if (!(apart[k] > check.absolute + check.relative * std::fabs(slope) + 2 * Rounding(runner, loss, up)))
+      return false;
+  }
+  return apart[1] > apart[0] / 2;  // a quarter of it where the slope changes smoothly
+}
+
 // Narrower differences get out of the way of kinks, wider ones of rounding: one that agrees will do. When
-// none does, differences that also contradict each other by more than rounding explains have met a kink.
+// none does, differences that also contradict each other by more than rounding explains have met a kink, and
+// so have those whose two sides differ.
 Result<Comparison> Compare(const GradientCheck& check, Runner& runner, size_t feed, int64_t i, double planned,
                            double loss) {
   Comparison out;
-  const double unit = runner.in_double() ? std::numeric_limits<double>::epsilon()
-                                         : static_cast<double>(std::numeric_limits<float>::epsilon());
   double least = INFINITY;
   std::vector<std::pair<double, double>> seen;  // a difference, and what rounding may have done to it
   for (const double width : {1.0, 1.0 / 4, 1.0 / 16, 1.0 / 2, 1.0 / 8}) {
@@ -175,11 +198,14 @@ Result<Comparison> Compare(const GradientCheck& check, Runner& runner, size_t fe
       out.kink = false;
       return out;
     }
-    const double rounding = 4 * unit * std::fabs(loss) / (width * check.step);
+    const double rounding = Rounding(runner, loss, width * check.step);
     for (const auto& [other, its_rounding] : seen)
       out.kink |= !(std::fabs(numeric - other) <=
                     check.absolute + check.relative * std::fabs(numeric) + rounding + its_rounding);
     seen.emplace_back(numeric, rounding);
+  }
+  if (!out.kink) {
+    WEFT_TRY(out.kink, OnKink(check, runner, feed, i, out.numeric, loss));
   }
   return out;
 }

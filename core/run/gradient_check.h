@@ -3,9 +3,9 @@
 //
 // Planned gradients against central differences: the net runs again and again in fresh workspaces with one
 // element of one fed blob moved a little up and down, by several widths: one that agrees will do. Where none
-// does and the widths contradict each other, the loss has a kink; such elements are counted, not judged. In
-// double precision the check sees
-// what float's rounding hides; it needs kernels that know doubles. Stateless.
+// does and the widths contradict each other, or the slopes to both sides do, the loss has a kink; such
+// elements are counted, not judged. In double precision the check sees what float's rounding hides; it needs
+// kernels that know doubles. Stateless.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct GradientCheck {
 struct BlobGradientReport {
   std::string blob;
   int64_t elements = 0;  // checked
-  int64_t kinks = 0;     // elements where the differences of the two step widths disagree
+  int64_t kinks = 0;     // elements beside a kink or on one, where no difference agrees
   int64_t wrong = 0;     // elements beyond what is allowed
   double worst_absolute = 0, worst_relative = 0;  // over elements without kinks
   int64_t worst = -1;                             // the element with the largest excess

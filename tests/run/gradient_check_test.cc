@@ -78,6 +78,36 @@ TEST(GradientCheck, CountsKinks) {
   EXPECT_LT((*reports)[0].worst_absolute, 1e-3);
 }
 
+// Relu at exactly 0: central differences all say 1/2, the sides say 0 and 1. A wrong gradient where the loss
+// is only strongly curved stays wrong.
+TEST(GradientCheck, OnAKinkNothingIsJudged) {
+  const Net net = NetFromText(
+      "op { type: 'Relu' input: 'x' output: 'y' } "
+      "op { type: 'ConstantFill' input: 'y' output: 'y_grad' arg { name: 'value' f: 1 } } "
+      "op { type: 'ReluGradient' input: 'y' input: 'y_grad' output: 'x_grad' }");
+  const Net curved = NetFromText(
+      "op { type: 'Exp' input: 'x' output: 'y' } "
+      "op { type: 'Scale' input: 'y' output: 'x_grad' arg { name: 'scale' f: 1.1 } }");
+  for (const bool in_double : {false, true}) {
+    const int64_t dims[] = {4};
+    GradientCheck check = MakeCheck(net, net);
+    check.in_double = in_double;
+    check.losses = {"y"};
+    check.feeds.emplace_back("x", Tensor::Of<float>(dims, std::vector<float>{-1, 0, 0, 1}));
+    check.gradients = {{"x", "x_grad", "", ""}};
+    auto reports = CheckGradients(check);
+    ASSERT_TRUE(reports) << reports.error().message;
+    EXPECT_EQ((*reports)[0].kinks, 2);
+    EXPECT_EQ((*reports)[0].wrong, 0);
+    check.forward = check.backward = &curved;
+    check.feeds[0].second = Tensor::Of<float>(dims, std::vector<float>{0, 2, 4, 6});
+    reports = CheckGradients(check);
+    ASSERT_TRUE(reports) << reports.error().message;
+    EXPECT_EQ((*reports)[0].kinks, 0);
+    EXPECT_EQ((*reports)[0].wrong, 4);
+  }
+}
+
 TEST(GradientCheck, SumsSparseGradients) {
   const Net net = NetFromText(
       "op { type: 'Gather' input: 'table' input: 'ids' output: 'rows' } "
