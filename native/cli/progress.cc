@@ -34,6 +34,10 @@ class ProgressLine::Watcher {
     const std::lock_guard lock(mutex_);
     progress_ = progress;
   }
+  void Now(std::string what) {
+    const std::lock_guard lock(mutex_);
+    now_ = std::move(what);
+  }
 
  private:
   void Watch();
@@ -42,6 +46,7 @@ class ProgressLine::Watcher {
   std::mutex mutex_;
   std::condition_variable wake_;
   Progress progress_;
+  std::string now_;
   bool done_ = false;
   std::thread thread_;
 };
@@ -59,6 +64,7 @@ void ProgressLine::Watcher::Watch() {
     std::string line = StrCat("weft: ", what_);
     if (progress_.total > 0) StrAppend(line, ", ", progress_.done * 100 / progress_.total, "%");
     StrAppend(line, ", ", elapsed, " s");
+    if (!now_.empty()) StrAppend(line, ": ", now_);
     line = terminal ? StrCat("\r", line, "\033[K") : line + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) return;
   } while (
@@ -70,6 +76,7 @@ void ProgressLine::Watcher::Watch() {
 ProgressLine::ProgressLine(std::string what) : watcher_(std::make_unique<Watcher>(std::move(what))) {}
 ProgressLine::~ProgressLine() = default;
 void ProgressLine::Update(Progress progress) { watcher_->Update(progress); }
+void ProgressLine::Now(std::string what) { watcher_->Now(std::move(what)); }
 
 void RunJob(Job& job, std::string what) {
   ProgressLine line(std::move(what));

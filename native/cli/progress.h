@@ -22,6 +22,8 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
 
   void Update(Progress progress);
+  /// What goes on just now: "op 7 While".
+  void Now(std::string what);
 
  private:
   class Watcher;

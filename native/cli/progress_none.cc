@@ -9,6 +9,7 @@ class ProgressLine::Watcher {};
 ProgressLine::ProgressLine(std::string) {}
 ProgressLine::~ProgressLine() = default;
 void ProgressLine::Update(Progress) {}
+void ProgressLine::Now(std::string) {}
 
 void RunJob(Job& job, std::string) { Finish(job); }
 

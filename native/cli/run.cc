@@ -169,12 +169,15 @@ class Runner {
     watched_.resize(words_.watch.size());
     std::vector<bool> warned(words_.watch.size());
     ProgressLine progress(StrCat("running ", program.Label()));
+    const auto at_op = [&progress](const Net& net, size_t op) {
+      progress.Now(StrCat("op ", op, " ", net.Str(net.ops[op].type)));
+    };
     for (int64_t i = 0; i < words_.iterations; ++i) {
       const auto at_iteration = [&](Error error) {
         if (words_.iterations > 1) error.message = StrCat("iteration ", i + 1, ": ", error.message);
         return error;
       };
-      if (Result<void> ran = program.Run(); !ran) {
+      if (Result<void> ran = program.Run(at_op); !ran) {
         out.Flush();
         return at_iteration(WithRemedy(std::move(ran).error(), words_.setup, feeds));
       }
@@ -345,7 +348,8 @@ void AddRun(CLI::App& app, Main& main) {
   command->footer(
       "The init net runs first, then fed arrays replace blobs, then the net runs N times. One thread; the "
       "same "
-      "seed gives\nthe same values. A plan runs step after step.");
+      "seed gives\nthe same values. A plan runs step after step. A loop without end runs until it is stopped "
+      "(Ctrl-C):\nthe line on standard error tells which operator runs; --most-ops makes it an error.");
 }
 
 }  // namespace weft::cli

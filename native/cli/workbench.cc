@@ -39,7 +39,15 @@ Result<void> Program::Prepare(Workspace& workspace) {
   return {};
 }
 
-Result<void> Program::Run() { return net_ ? prepared_->Run() : RunPlan(*plan_, *workspace_); }
+Result<void> Program::Run(const std::function<void(const Net& net, size_t op)>& before) {
+  if (!net_) return RunPlan(*plan_, *workspace_);
+  if (!before) return prepared_->Run();
+  for (size_t op = 0; op < prepared_->num_ops(); ++op) {
+    before(*net_, op);
+    WEFT_TRY_VOID(prepared_->RunOp(op));
+  }
+  return {};
+}
 
 std::vector<std::string_view> Program::Blobs() const {
   std::vector<std::string_view> blobs;

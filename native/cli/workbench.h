@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,8 +36,9 @@ class Program {
   std::string Label() const;
   /// Gets ready to run in `workspace`, which must outlive the program's use.
   Result<void> Prepare(Workspace& workspace);
-  /// One run. REQUIRES: Prepare.
-  Result<void> Run();
+  /// One run. `before`, unless empty, is called before each operator of a net, not of nets inside it.
+  /// REQUIRES: Prepare.
+  Result<void> Run(const std::function<void(const Net& net, size_t op)>& before = {});
   /// True when some operator names the blob, in a nested net too.
   bool Mentions(std::string_view blob) const {
     return names_.taken(net_ ? net_->symbols->Intern(blob) : plan_->symbols->Intern(blob));

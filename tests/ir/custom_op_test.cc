@@ -122,7 +122,7 @@ TEST(CustomOperator, RowsThatMakeNoSenseAreRefused) {
 
 // B58: mixed lists are floats, empty ones have the type that they were written with; a map is no argument and
 // does not compile.
-TEST(TypedArguments, GoWhereCaffe2PutsThem) {
+TEST(TypedArguments, B58_GoWhereCaffe2PutsThem) {
   NameRegistry registry;
   NetBuilder net(registry, "n");
   net.Add({.type = "T",

@@ -70,8 +70,8 @@ TEST(MemoryReuse, WhatOthersLookAtStays) {
   EXPECT_EQ(ToCompact(plan->net), text);
 }
 
-// B51: "_gpu_0/x_grad_autosplit_0" is a gradient, and so is a sum of them, whatever it is called.
-TEST(MemoryReuse, AutosplitGradientsAreGradients) {
+// "_gpu_0/x_grad_autosplit_0" is a gradient, and so is a sum of them, whatever it is called.
+TEST(MemoryReuse, B51_AutosplitGradientsAreGradients) {
   const auto plan = Reuse(
       "in x; Relu(x) -> f; Tanh(f) -> gpu_0/a_grad; Tanh(gpu_0/a_grad) -> h; "
       "Tanh(h) -> _gpu_0/x_grad_autosplit_0; Tanh(_gpu_0/x_grad_autosplit_0) -> y; out y",

@@ -229,11 +229,49 @@ void CheckDevices(const Case& one, const Ran& expected, uint32_t seed) {
   EXPECT_TRUE(ran.outputs == expected.outputs) << NetToText(*made);
 }
 
+// Fills of some inputs in an init net, merged: the same values without feeding these.
+bool CheckMerge(const Case& one, const Ran& expected, uint32_t seed) {
+  SCOPED_TRACE("merge_init");
+  std::mt19937 random(seed);
+  Net init(one.net.symbols);
+  Feeds left;
+  for (const auto& [name, tensor] : one.feeds.tensors) {
+    if (tensor.type() != DataType::kFloat || random() % 2 == 0) {
+      left.tensors.push_back({name, tensor.Clone()});
+      continue;
+    }
+    Op& fill = init.ops.emplace_back();
+    fill.type = init.Intern("GivenTensorFill");
+    fill.name = init.Intern("");
+    fill.outputs.push_back(init.Intern(name));
+    const auto dims = tensor.dims();
+    fill.args =
+        WithArg(fill.args, MakeArg(init.Intern("shape"), std::vector<int64_t>(dims.begin(), dims.end())));
+    const float* data = tensor.data<float>();
+    fill.args =
+        WithArg(fill.args, MakeArg(init.Intern("values"), std::vector<float>(data, data + tensor.numel())));
+  }
+  const Result<Net> merged = MergeInit(init, one.net);
+  if (!merged) {  // a net that updates what the init net fills
+    EXPECT_NE(merged.error().message.find("each run would start it anew"), std::string::npos)
+        << merged.error().message;
+    return false;
+  }
+  for (const Op& fill : init.ops)
+    for (Symbol name : merged->external_inputs) EXPECT_NE(name, fill.outputs[0]);
+  EXPECT_EQ(Names(*merged, merged->external_outputs), Names(one.net, one.net.external_outputs));
+  EXPECT_LE(Errors(*merged), Errors(one.net));
+  const Ran ran = RunNet(*merged, left);
+  EXPECT_EQ(ran.error, "");
+  EXPECT_TRUE(ran.outputs == expected.outputs) << NetToText(*merged);
+  return true;
+}
+
 TEST(Passes, KeepWhatANetMeans) {
   const char* wanted = std::getenv("WEFT_RANDOM_NETS");
   const uint32_t count = wanted ? static_cast<uint32_t>(std::atoi(wanted)) : 150;
   const std::vector<Property> properties = Properties();
-  int forward = 0, training = 0, no_run = 0;
+  int forward = 0, training = 0, no_run = 0, merged = 0;
   for (uint32_t seed = 0; seed < count && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
     Case one{RandomNet(seed), RandomFeeds(seed + 1000003), {}};
@@ -261,11 +299,13 @@ TEST(Passes, KeepWhatANetMeans) {
       cases[k].sizes = expected.sizes;
       for (const Property& property : properties) Check(property, cases[k], expected);
       CheckDevices(cases[k], expected, seed);
+      merged += CheckMerge(cases[k], expected, seed);
       ++(k ? training : forward);
     }
   }
   std::cout << forward << " forward and " << training << " training nets through " << properties.size() + 1
-            << " passes; " << no_run << " that do not run\n";
+            << " passes, " << merged << " of them merged with fills; " << no_run << " that do not run\n";
+  EXPECT_GT(merged, forward / 4);
 }
 
 }  // namespace
