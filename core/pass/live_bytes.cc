@@ -58,7 +58,12 @@ class Walker {
     Sweep();
   }
 
-  LiveBytes Take() const { return found_; }
+  LiveBytes Take() {
+    for (const Life& life : live_)
+      found_.lives.push_back(
+          {life.first, life.counts ? std::min<OpId>(life.last, end_ - 1) : life.first - 1});
+    return std::move(found_);
+  }
   /// All that the net alone holds once it has run and nothing was dropped.
   Dim All() {
     DimSum sum;
@@ -163,6 +168,7 @@ class Walker {
     int64_t live = 0, most = -1;
     for (OpId op = 0; op < end_; ++op) {
       live += change[static_cast<size_t>(op)];
+      found_.at.push_back(live);
       if (live <= most) continue;
       most = live;
       found_.op = op;

@@ -19,6 +19,11 @@ struct LiveBytes {
   Dim most = 0;        // at the operator where most is live
   OpId op = kNoOp;     // that operator, the first of several; kNoOp in a net without operators
   size_t unsized = 0;  // values left out because nobody knows their size
+  struct Life {
+    OpId first = 0, last = 0;  // last < first: another value or the net around it counts the bytes
+  };
+  std::vector<Life> lives;  // by value of the outermost net
+  std::vector<int64_t> at;  // by operator: what is live while it runs
 };
 
 /// Blobs from outside and external outputs live from beginning to end; an output takes the place of an input

@@ -149,7 +149,7 @@ void WriteCost(JsonWriter& json, const ShapeTable& table, const OpCost& cost, Di
   WriteDim(json, table, parameters);
 }
 
-void WriteInfo(JsonWriter& json, const ShapeTable& table, const TensorInfo& info) {
+void WriteInfo(JsonWriter& json, ShapeTable& table, const TensorInfo& info) {
   json.Key("kind").String(info.kind == TensorInfo::kUnknown  ? "unknown"
                           : info.kind == TensorInfo::kObject ? "object"
                                                              : "tensor");
@@ -171,10 +171,13 @@ void WriteInfo(JsonWriter& json, const ShapeTable& table, const TensorInfo& info
   } else {
     json.Null();
   }
+  json.Key("bytes");
+  WriteDim(json, table, BytesOf(table, info));
 }
 
-void WriteBlobs(JsonWriter& json, const Net& net, const NetShapes& shapes, const ShapeTable& table,
-                const std::string& path) {
+// `lives`: by value, none for nets inside operators.
+void WriteBlobs(JsonWriter& json, const Net& net, const NetShapes& shapes, ShapeTable& table,
+                std::span<const LiveBytes::Life> lives, const std::string& path) {
   const Ssa& ssa = shapes.ssa;
   for (ValueId v = 0; v < ssa.values().size(); ++v) {
     const Value& value = ssa.values()[v];
@@ -183,10 +186,12 @@ void WriteBlobs(JsonWriter& json, const Net& net, const NetShapes& shapes, const
     value.def == kNoOp ? json.Null() : json.Int(value.def);
     json.Key("net").String(path);
     WriteInfo(json, table, shapes.values[v]);
+    if (v < lives.size() && lives[v].first <= lives[v].last)
+      json.Key("live").BeginArray().Int(lives[v].first).Int(lives[v].last).EndArray();
     json.EndObject();
   }
   for (const NetShapes::Nested& nested : shapes.nested)
-    WriteBlobs(json, *nested.net, *nested.shapes, table,
+    WriteBlobs(json, *nested.net, *nested.shapes, table, {},
                StrCat(path, path.empty() ? "" : "/", nested.op, ".", nested.arg));
 }
 
@@ -207,9 +212,9 @@ std::string ShapesListing(const Net& net, const NetShapes& shapes, const NetCost
 }
 
 void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, const NetCost& cost,
-                 const ShapeTable& table) {
+                 ShapeTable& table) {
   json.Key("net").String(net.Str(net.name)).Key("whole").Bool(shapes.whole()).Key("blobs").BeginArray();
-  WriteBlobs(json, net, shapes, table, "");
+  WriteBlobs(json, net, shapes, table, cost.live.lives, "");
   json.EndArray().Key("operators").BeginArray();
   for (size_t i = 0; i < net.ops.size(); ++i) {
     json.BeginObject().Key("op").Int(i).Key("type").String(net.Str(net.ops[i].type));
@@ -228,7 +233,9 @@ void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, cons
   WriteCost(json, table, cost.total.cost, cost.total.parameters);
   json.Key("parameter_bytes");
   WriteDim(json, table, cost.parameter_bytes);
-  json.EndObject().Key("peak").BeginObject().Key("bytes");
+  json.EndObject().Key("live").BeginArray();
+  for (const int64_t bytes : cost.live.at) json.Int(bytes);
+  json.EndArray().Key("peak").BeginObject().Key("bytes");
   WriteDim(json, table, cost.live.most);
   json.Key("op");
   cost.live.op == kNoOp ? json.Null() : json.Int(cost.live.op);

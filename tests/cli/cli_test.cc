@@ -462,6 +462,9 @@ op { output: "b" type: "ConstantFill" arg { name: "shape" ints: 5 } })");
   EXPECT_EQ(whole.json()["whole"], true);
   EXPECT_EQ(whole.json()["total"]["flops"], "30*N");
   EXPECT_EQ(whole.json()["total"]["parameters"], 20);
+  EXPECT_EQ(whole.json()["blobs"][0]["bytes"], "12*N");
+  EXPECT_EQ(whole.json()["blobs"][0]["live"], nlohmann::json::array({0, 0}));
+  EXPECT_EQ(whole.json()["live"].size(), whole.json()["operators"].size());
   EXPECT_TRUE(Contains(Weft({"shapes", net, "--init", init, "--input", "x=8,3"}).out, "float [8, 5]"));
 }
 

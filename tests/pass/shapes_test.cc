@@ -143,6 +143,10 @@ TEST(Shapes, ValuesDieAfterTheirLastReader) {
   const NetCost cost = CostOf(net, shapes, {}, table);
   EXPECT_EQ(cost.live.most.code, 3000);
   EXPECT_EQ(cost.live.op, 2);
+  EXPECT_EQ(cost.live.at, (std::vector<int64_t>{2000, 2000, 3000, 3000}));
+  std::vector<std::pair<OpId, OpId>> lives;
+  for (const LiveBytes::Life& life : cost.live.lives) lives.push_back({life.first, life.last});
+  EXPECT_EQ(lives, (std::vector<std::pair<OpId, OpId>>{{0, 3}, {0, 0}, {1, 2}, {2, 3}, {3, 3}}));
 }
 
 // The Do's workspace stays on the stack until its gradient pops it, inside another branch.
