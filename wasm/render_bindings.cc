@@ -31,6 +31,7 @@ struct State {
   std::string words;
   double numbers[8];
   std::vector<uint32_t> ops;
+  std::vector<double> places;
 };
 
 State& Get() {
@@ -100,6 +101,21 @@ EMSCRIPTEN_KEEPALIVE void weftMark(uint32_t mark, const uint32_t* ids, uint32_t 
                                    uint32_t values) {
   Get().painter.SetMark(static_cast<Mark>(mark), {ids, ops}, {ids + ops, scopes},
                         {ids + ops + scopes, values});
+}
+
+/// A word for each of `count` ops, see Painter::SetTint.
+EMSCRIPTEN_KEEPALIVE void weftTint(const uint32_t* by_op, uint32_t count) {
+  Get().painter.SetTint({by_op, count});
+}
+
+/// Painter::EdgePlaces: how many, then value, count, x, y and up of each. Valid until the next call.
+EMSCRIPTEN_KEEPALIVE const double* weftEdgePlaces(uint32_t most) {
+  State& state = Get();
+  state.places.assign(1, 0);
+  for (const weft::render::EdgePlace& at : state.painter.EdgePlaces(most))
+    state.places.insert(state.places.end(), {double(at.value), double(at.count), at.x, at.y, double(at.up)});
+  state.places[0] = static_cast<double>(state.places.size() / 5);
+  return state.places.data();
 }
 
 EMSCRIPTEN_KEEPALIVE void weftBand(float x, float y, float w, float h) {

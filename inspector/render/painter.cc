@@ -12,15 +12,19 @@
 namespace weft::render {
 namespace {
 
+constexpr uint32_t kVeil = 1u << 31;  // of a tint
 /// Below this many device pixels a stroke or a gap is left out.
 constexpr float kSeen = 0.35f;
 /// Edges fade out towards this scale, where they would be a grey mass.
 constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
 /// Down to here a box shows its title where the title, set smaller, can still be read.
 constexpr double kSmallTitleScale = 0.2;
-constexpr float kMapMargin = 12, kMapPad = 5, kMapScale = 0.6f;
 
 int32_t ClampToInt(double v) { return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0)); }
+
+Color Tinted(Color color, uint32_t tint) {
+  return Mix(color, Rgba(tint & 0xffffff), static_cast<float>((tint & ~kVeil) >> 24) / 127);
+}
 
 /// The middle of a device pixel, so that thin upright lines are sharp.
 float Snap(float v) { return std::floor(v) + 0.5f; }
@@ -43,6 +47,8 @@ bool Painter::SetScene(std::vector<uint32_t> words) {
   for (std::vector<uint8_t>* marks : {&node_marks_, &group_marks_, &edge_marks_, &chip_marks_})
     marks->clear();
   match_nodes_.clear();
+  tints_.clear();
+  cell_tints_.clear();
   PlaceMinimap();
   return view_.has_value();
 }
@@ -107,6 +113,37 @@ void Painter::SetMark(Mark mark, std::span<const uint32_t> ops, std::span<const 
     }
     minimap_changed_ = true;
   }
+}
+
+void Painter::SetTint(std::span<const uint32_t> by_op) {
+  tints_.clear();
+  cell_tints_.clear();
+  if (!view_ || by_op.empty()) return;
+  const SceneHeader& header = view_->header();
+  const auto nodes = view_->nodes();
+  const auto op_nodes = view_->op_nodes();
+  constexpr uint32_t kNotYet = ~0u;
+  const auto put = [](uint32_t& have, uint32_t tint) {
+    if (have == kNotYet) {
+      have = tint;
+      return;
+    }
+    const uint32_t most = (tint & ~kVeil) >> 24 > (have & ~kVeil) >> 24 ? tint : have;
+    have = (most & ~kVeil) | (have & tint & kVeil);
+  };
+  tints_.assign(nodes.size(), kNotYet);
+  cell_tints_.assign(view_->overview().size(), kNotYet);
+  for (size_t op = 0; op < std::min(by_op.size(), op_nodes.size()); ++op) {
+    if (op_nodes[op] >= nodes.size()) continue;
+    const SceneNode& node = nodes[op_nodes[op]];
+    put(tints_[op_nodes[op]], by_op[op]);
+    const int64_t column = (int64_t{node.x} + node.w / 2 - header.x) / std::max(header.overview_cell_w, 1u);
+    const int64_t row = (int64_t{node.y} + node.h / 2 - header.y) / std::max(header.overview_cell_h, 1u);
+    const size_t cell = static_cast<size_t>(row * header.overview_cols + column);
+    if (cell < cell_tints_.size()) put(cell_tints_[cell], by_op[op]);
+  }
+  for (std::vector<uint32_t>* tints : {&tints_, &cell_tints_})
+    std::replace(tints->begin(), tints->end(), kNotYet, 0u);
 }
 
 Color Painter::RoleColor(Role role) const {
@@ -186,10 +223,20 @@ void Painter::PaintOverview() {
         if (sum[role] > sum[static_cast<uint32_t>(most)]) most = static_cast<Role>(role);
       }
       const float cover = static_cast<float>(total) / (255.0f * static_cast<float>(looked));
+      uint32_t tint = 0;
+      for (int64_t i = r; i < std::min(r + dr, r1) && !cell_tints_.empty(); ++i) {
+        for (int64_t j = c; j < std::min(c + dc, c1); ++j) {
+          const uint32_t one = cell_tints_[static_cast<size_t>(i * header.overview_cols + j)];
+          if ((one & ~kVeil) >> 24 >= (tint & ~kVeil) >> 24) tint = one;
+        }
+      }
+      veiled_ = tint & kVeil;
+      const Color color = Tinted(RoleColor(most), tint);
+      veiled_ = false;
       quads_.Fill(static_cast<float>(left + c * cell_w), static_cast<float>(top + r * cell_h),
                   std::max(static_cast<float>(cell_w * dc), ratio_),
                   std::max(static_cast<float>(cell_h * dr), ratio_),
-                  WithAlpha(RoleColor(most), std::clamp(0.25f + cover, 0.25f, 0.9f)));
+                  WithAlpha(color, std::clamp(0.25f + cover, 0.25f, 0.9f)));
     }
   }
 }
@@ -383,8 +430,12 @@ void Painter::PaintNodes(const SceneRect& visible) {
   FindVisible(*view_, SceneSection::kNodes, visible, ranges_);
   const auto nodes = view_->nodes();
   for (const IndexRange& range : ranges_) {
-    for (uint32_t i = range.first; i < range.last; ++i) PaintNode(nodes[i], i);
+    for (uint32_t i = range.first; i < range.last; ++i) {
+      veiled_ = i < tints_.size() && (tints_[i] & kVeil);
+      PaintNode(nodes[i], i);
+    }
   }
+  veiled_ = false;
 }
 
 void Painter::PaintNode(const SceneNode& node, uint32_t index) {
@@ -400,18 +451,21 @@ void Painter::PaintNode(const SceneNode& node, uint32_t index) {
 
   Color fill = T(ThemeColor::kBox), border = T(ThemeColor::kBoxBorder);
   if (is(Mark::kMatch)) fill = Mix(fill, T(ThemeColor::kMatch), 0.6f);
+  const uint32_t tint = index < tints_.size() ? tints_[index] : 0;
   if (camera_.scale < kTitleScale) {
     // Small boxes say what they are by colour; the tint grows as the type's name goes.
     const float t = std::clamp((kTitleScale - static_cast<float>(camera_.scale)) / 0.2f, 0.0f, 1.0f);
-    if (!is(Mark::kMatch)) fill = Mix(fill, accent, 0.5f * t);
+    if (!is(Mark::kMatch)) fill = Mix(fill, accent, tints_.empty() ? 0.5f * t : 0.12f * t);
     border = Mix(border, accent, 0.5f * t);
     if (h < 5 * ratio_) {
+      fill = Tinted(fill, tint);
       if (is(Mark::kMatch)) fill = T(ThemeColor::kMatch);
       if (is(Mark::kSelected)) fill = T(ThemeColor::kSelect);
       quads_.Fill(x, y, std::max(w, ratio_), std::max(h, 0.8f * ratio_), fill);
       return;
     }
   }
+  fill = Tinted(fill, tint);
   float stroke = ratio_;
   if (error) border = T(ThemeColor::kError), stroke = 1.6f * ratio_;
   if (is(Mark::kRelated)) border = T(ThemeColor::kInk2), stroke = 1.4f * ratio_;
@@ -533,123 +587,6 @@ void Painter::PaintChips(const SceneNode& node) {
   }
 }
 
-// In a margin of its own, where it covers nothing: at the right edge for tall graphs, at the bottom for wide
-// ones. Each way has its own scale, so that a graph of a million rows is still a strip that can be pointed
-// at.
-void Painter::PlaceMinimap() {
-  const Box2 before = minimap_;
-  minimap_ = margin_ = {};
-  minimap_changed_ = true;
-  if (!view_ || !minimap_shown_) return;
-  const SceneRect bounds = view_->bounds();
-  if (bounds.w <= 0 || bounds.h <= 0) return;
-  const float width = static_cast<float>(width_) / ratio_, height = static_cast<float>(height_) / ratio_;
-  if (width < 420 || height < 240) return;
-  // What can be read all at once needs no map.
-  if (static_cast<float>(bounds.w) * kMapScale < width && static_cast<float>(bounds.h) * kMapScale < height)
-    return;
-  const float aspect = static_cast<float>(bounds.w) / static_cast<float>(bounds.h);
-  const bool wide = aspect > 1.2f * width / height;
-  const float most_w = wide ? width - 2 * kMapMargin : std::clamp(width * 0.12f, 48.0f, 76.0f);
-  const float most_h = wide ? std::clamp(height * 0.12f, 48.0f, 84.0f) : height - 2 * kMapMargin;
-  float w = most_w, h = w / aspect;
-  if (h > most_h) h = most_h, w = h * aspect;
-  w = std::clamp(w, 48.0f, most_w);
-  h = std::clamp(h, 48.0f, most_h);
-  minimap_ = {width - w - kMapMargin, height - h - kMapMargin, w, h};
-  if (wide) {
-    minimap_.x = (width - w) / 2;
-    margin_ = {0, minimap_.y - kMapMargin, width, h + 2 * kMapMargin};
-  } else {
-    minimap_.y = kMapMargin;
-    margin_ = {minimap_.x - kMapMargin, 0, w + 2 * kMapMargin, height};
-  }
-  minimap_changed_ = minimap_.w != before.w || minimap_.h != before.h || minimap_changed_;
-}
-
-const QuadList& Painter::PaintMinimap() {
-  minimap_changed_ = false;
-  minimap_quads_.Clear();
-  if (!view_ || minimap_.w <= 0) return minimap_quads_;
-  const SceneHeader& header = view_->header();
-  const float pad = kMapPad * ratio_;
-  const float w = minimap_.w * ratio_ - 2 * pad, h = minimap_.h * ratio_ - 2 * pad;
-  const float sx = w / static_cast<float>(header.w), sy = h / static_cast<float>(header.h);
-  for (const SceneBand& band : view_->bands()) {
-    minimap_quads_.Fill(pad + static_cast<float>(band.x - header.x) * sx,
-                        pad + static_cast<float>(band.y - header.y) * sy, static_cast<float>(band.w) * sx,
-                        static_cast<float>(band.h) * sy,
-                        WithAlpha(RoleColor(static_cast<Role>(band.role)), 0.08f));
-  }
-  const auto cells = view_->overview();
-  const float cell_w = static_cast<float>(header.overview_cell_w) * sx;
-  const float cell_h = static_cast<float>(header.overview_cell_h) * sy;
-  for (uint32_t r = 0; r < header.overview_rows; ++r) {
-    for (uint32_t c = 0; c < header.overview_cols; ++c) {
-      const uint32_t cell = cells[r * header.overview_cols + c];
-      if (cell == 0) continue;
-      uint32_t most = 0, total = 0;
-      for (uint32_t role = 0; role < 4; ++role) {
-        total += cell >> (8 * role) & 255;
-        if ((cell >> (8 * role) & 255) > (cell >> (8 * most) & 255)) most = role;
-      }
-      // Whole pixels, or the seams between cells make a pattern.
-      const float x = std::floor(pad + static_cast<float>(c) * cell_w),
-                  y = std::floor(pad + static_cast<float>(r) * cell_h);
-      const float right = std::floor(pad + static_cast<float>(c + 1) * cell_w);
-      const float bottom = std::floor(pad + static_cast<float>(r + 1) * cell_h);
-      minimap_quads_.Fill(x, y, std::max(right - x, 1.0f), std::max(bottom - y, 1.0f),
-                          WithAlpha(RoleColor(static_cast<Role>(most)),
-                                    std::min(0.3f + static_cast<float>(total) / 255.0f * 0.6f, 0.85f)));
-    }
-  }
-  const auto nodes = view_->nodes();
-  const size_t step = match_nodes_.size() / 4000 + 1;
-  for (size_t i = 0; i < match_nodes_.size(); i += step) {
-    const SceneNode& node = nodes[match_nodes_[i]];
-    const float x = pad + static_cast<float>(node.x - header.x) * sx,
-                y = pad + static_cast<float>(node.y - header.y) * sy;
-    minimap_quads_.Box(x - ratio_, y - ratio_,
-                       std::max(static_cast<float>(node.w) * sx, 3 * ratio_) + 2 * ratio_,
-                       std::max(static_cast<float>(node.h) * sy, 2 * ratio_) + ratio_, T(ThemeColor::kMatch),
-                       T(ThemeColor::kInk), 0, 0.5f * ratio_);
-  }
-  minimap_quads_.EndLayer();
-  return minimap_quads_;
-}
-
-void Painter::PaintMinimapFrame() {
-  const SceneHeader& header = view_->header();
-  const float x = minimap_.x * ratio_, y = minimap_.y * ratio_, w = minimap_.w * ratio_,
-              h = minimap_.h * ratio_;
-  const Box2 margin{margin_.x * ratio_, margin_.y * ratio_, margin_.w * ratio_, margin_.h * ratio_};
-  quads_.Fill(margin.x, margin.y, margin.w, margin.h, T(ThemeColor::kPaper));
-  if (margin.x > 0) {
-    quads_.Fill(margin.x, 0, ratio_, margin.h, T(ThemeColor::kRule));
-  } else {
-    quads_.Fill(0, margin.y, margin.w, ratio_, T(ThemeColor::kRule));
-  }
-  quads_.EndLayer();
-  quads_.Image(x, y, w, h);
-  quads_.EndLayer();
-  const float pad = kMapPad * ratio_;
-  const double sx = (w - 2 * pad) / header.w, sy = (h - 2 * pad) / header.h;
-  const double view_w = width_ / px_, view_h = height_ / px_;
-  const auto clamp = [](double v, float low, float high) {
-    return std::clamp(static_cast<float>(v), low, high);
-  };
-  const float x0 = clamp(x + pad + (camera_.x - view_w / 2 - header.x) * sx, x, x + w);
-  const float x1 = clamp(x + pad + (camera_.x + view_w / 2 - header.x) * sx, x, x + w);
-  const float y0 = clamp(y + pad + (camera_.y - view_h / 2 - header.y) * sy, y, y + h);
-  const float y1 = clamp(y + pad + (camera_.y + view_h / 2 - header.y) * sy, y, y + h);
-  const float least = 4 * ratio_;
-  const float left = std::min(x0, x + w - least), top = std::min(y0, y + h - least);
-  const float wide = std::max(x1 - x0, least), high = std::max(y1 - y0, least);
-  quads_.Fill(left, top, wide, high, WithAlpha(T(ThemeColor::kInk), 0.07f));
-  quads_.Frame(left, top, wide, high, T(ThemeColor::kInk2), ratio_);
-  quads_.EndLayer();
-}
-
 Hit Painter::Pick(float x, float y) const {
   if (!view_ || camera_.scale < kOverviewScale) return {};
   if (margin_.w > 0 && x >= margin_.x && y >= margin_.y) return {};
@@ -677,12 +614,29 @@ std::vector<uint32_t> Painter::OpsIn(const Box2& rect) const {
   return ops;
 }
 
-void Painter::MinimapToWorld(float x, float y, double& world_x, double& world_y) const {
-  const SceneRect bounds = view_ ? view_->bounds() : SceneRect{0, 0, 1, 1};
-  const double u = (x - minimap_.x - kMapPad) / std::max(minimap_.w - 2 * kMapPad, 1.0f);
-  const double v = (y - minimap_.y - kMapPad) / std::max(minimap_.h - 2 * kMapPad, 1.0f);
-  world_x = bounds.x + std::clamp(u, 0.0, 1.0) * bounds.w;
-  world_y = bounds.y + std::clamp(v, 0.0, 1.0) * bounds.h;
+std::vector<EdgePlace> Painter::EdgePlaces(size_t most) const {
+  std::vector<EdgePlace> out;
+  if (!view_ || camera_.scale < kFullScale) return out;
+  const double w = width_ / px_, h = height_ / px_;
+  const SceneRect visible{ClampToInt(camera_.x - w / 2), ClampToInt(camera_.y - h / 2), ClampToInt(w),
+                          ClampToInt(h)};
+  std::vector<IndexRange> ranges;
+  FindVisible(*view_, SceneSection::kEdges, visible, ranges);
+  const auto seen = [&](uint32_t value) {
+    return std::any_of(out.begin(), out.end(), [&](const EdgePlace& at) { return at.value == value; });
+  };
+  for (const IndexRange& range : ranges) {
+    for (uint32_t i = range.first; i < range.last && out.size() < most; ++i) {
+      const SceneEdge& edge = view_->edges()[i];
+      const auto values = view_->edge_values(edge);
+      const bool in_sight = edge.x0 >= visible.x && edge.x0 < visible.x + visible.w && edge.y0 >= visible.y &&
+                            edge.y0 < visible.y + visible.h;
+      if (edge.kind() != EdgeKind::kData || !in_sight || values.empty() || seen(values[0])) continue;
+      out.push_back(
+          {values[0], edge.count, X(edge.x0) / ratio_, Y(edge.y0) / ratio_, (edge.flags() & kEdgeUp) != 0});
+    }
+  }
+  return out;
 }
 
 }  // namespace weft::render

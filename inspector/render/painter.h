@@ -27,6 +27,13 @@ struct Box2 {
   float x = 0, y = 0, w = 0, h = 0;
 };
 
+/// Where something may be written beside an edge, CSS pixels: where it leaves its writer.
+struct EdgePlace {
+  uint32_t value, count;  // the first of its values, and how many
+  float x, y;
+  bool up;  // it leaves upwards
+};
+
 enum class Mark : uint32_t { kSelected, kRelated, kMatch, kHover };
 inline constexpr uint32_t kNumMarks = 4;
 
@@ -41,6 +48,10 @@ class Painter {
   /// and edges and chips of `values`. Linear in the scene when there are values.
   void SetMark(Mark mark, std::span<const uint32_t> ops, std::span<const uint32_t> scopes,
                std::span<const uint32_t> values);
+  /// A word for each op: the colour 0xRRGGBB that its box takes on, how much of it (0..127) from bit 24 on,
+  /// and bit 31 when the box is veiled. A box of several ops takes the most coloured one's; it is veiled
+  /// when all are. Empty: none. Linear in the ops.
+  void SetTint(std::span<const uint32_t> by_op);
   /// A rectangle that the pointer draws, CSS pixels; no width for none.
   void SetBand(const Box2& band) { band_ = band; }
   void SetMinimap(bool shown) { minimap_shown_ = shown; }
@@ -63,6 +74,9 @@ class Painter {
   Hit Pick(float x, float y) const;
   /// The ops shown by boxes whose middle is in a rectangle of the screen (CSS pixels), rising.
   std::vector<uint32_t> OpsIn(const Box2& rect) const;
+  /// Places beside the data edges that start in sight in the last frame, one for each value, at most `most`.
+  /// None where boxes can't be read in full.
+  std::vector<EdgePlace> EdgePlaces(size_t most) const;
   /// The world point that a point of the minimap stands for.
   void MinimapToWorld(float x, float y, double& world_x, double& world_y) const;
 
@@ -75,7 +89,9 @@ class Painter {
     return static_cast<float>((static_cast<double>(y) - camera_.y) * px_) + half_h_;
   }
   float L(float units) const { return units * static_cast<float>(px_); }
-  Color T(ThemeColor color) const { return theme_[color]; }
+  Color T(ThemeColor color) const {
+    return veiled_ ? Mix(theme_[color], theme_[ThemeColor::kPaper], 0.78f) : theme_[color];
+  }
   Color RoleColor(Role role) const;
   bool Has(const std::vector<uint8_t>& marks, uint32_t index, Mark mark) const {
     return index < marks.size() && (marks[index] >> static_cast<uint32_t>(mark) & 1);
@@ -101,11 +117,13 @@ class Painter {
   Camera camera_;
   int width_ = 1, height_ = 1;
   float ratio_ = 1, half_w_ = 0, half_h_ = 0;
-  double px_ = 1;  // device pixels per world unit
+  bool veiled_ = false;  // while such a box is painted
+  double px_ = 1;        // device pixels per world unit
   Box2 band_, minimap_, margin_;
   bool minimap_shown_ = true, minimap_changed_ = true;
   std::vector<uint8_t> node_marks_, group_marks_, edge_marks_, chip_marks_;  // bit per Mark
-  std::vector<uint32_t> match_nodes_;                                        // for the minimap
+  std::vector<uint32_t> tints_, cell_tints_;  // by node, by cell of the overview
+  std::vector<uint32_t> match_nodes_;         // for the minimap
   std::vector<IndexRange> ranges_;
   QuadList quads_, minimap_quads_;
 };

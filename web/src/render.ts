@@ -72,6 +72,18 @@ export class Renderer {
     all.set(values, ops.length + scopes.length);
     this.withWords(all, (pointer) => this.module._weftMark(marks[mark], pointer, ops.length, scopes.length, values.length));
   }
+  /** A word for each op, see Painter::SetTint in inspector/render/painter.h; none to take the tint away. */
+  tint(words: Uint32Array): void {
+    this.withWords(words, (pointer) => this.module._weftTint(pointer, words.length));
+  }
+  /** Where edges leave their writers, those in sight, CSS pixels: one place for each value. */
+  edgePlaces(most: number): { value: number; count: number; x: number; y: number; up: boolean }[] {
+    const at = this.module._weftEdgePlaces(most) >> 3, numbers = this.module.HEAPF64;
+    return Array.from({ length: numbers[at] ?? 0 }, (_, i) => {
+      const [value = 0, count = 0, x = 0, y = 0, up = 0] = numbers.subarray(at + 1 + 5 * i, at + 6 + 5 * i);
+      return { value, count, x, y, up: up === 1 };
+    });
+  }
   rubberBand(x0: number, y0: number, x1: number, y1: number): void {
     this.module._weftBand(x0, y0, x1 - x0, y1 - y0);
   }
