@@ -8,12 +8,15 @@ import type { Direction, LayoutMode, NetInfo, ViewOptions } from '../../wasm/wef
 import type { Command } from './command.ts';
 import { Engine, type Task, WeftError } from './engine.ts';
 import type { Incoming } from './files.ts';
+import { search, searchElsewhere } from './finder.ts';
+import { Measures } from './measures.ts';
 import type { Picked, Renderer } from './render.ts';
 import { type Found, type NetView, type Selection, type State, emptyState, netTitle } from './state.ts';
+import { Tint } from './tint.ts';
 import type { View } from './view.ts';
 import { Workshop } from './workshop.ts';
 
-export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'working' | 'findings' | 'preview';
+export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'working' | 'findings' | 'preview' | 'measures' | 'tint' | 'time';
 
 export interface Problem {
   title: string;
@@ -35,6 +38,8 @@ export class App {
   readonly engine: Engine;
   readonly render: Renderer;
   readonly workshop: Workshop;
+  readonly measures: Measures;
+  readonly tint: Tint;
   view!: View;
   /** Of the last net shown: what tests and benches read. */
   timing: Timing = { opened: 0, engineOpen: 0, engineScene: 0, firstFrame: 0 };
@@ -53,6 +58,8 @@ export class App {
     this.engine = engine;
     this.render = render;
     this.workshop = new Workshop(this, command);
+    this.measures = new Measures(this);
+    this.tint = new Tint(this);
   }
 
   on(topics: Topic[], listener: () => void): void {
@@ -448,12 +455,12 @@ export class App {
   }
 
   /** "Conv" for an op that was learnt, else "op". */
-  typeOf(op: number): string {
-    return this.labels.get(`${this.state.view?.net.id}:${op}`)?.type ?? 'op';
+  typeOf(op: number, net = this.state.view?.net.id): string {
+    return this.labels.get(`${net}:${op}`)?.type ?? 'op';
   }
   /** The first blob that it writes. */
-  nameOf(op: number): string {
-    return this.labels.get(`${this.state.view?.net.id}:${op}`)?.name ?? '';
+  nameOf(op: number, net = this.state.view?.net.id): string {
+    return this.labels.get(`${net}:${op}`)?.name ?? '';
   }
   async learnTypes(net: number, ops: number[]): Promise<void> {
     const missing = [...new Set(ops)].filter((op) => op >= 0 && !this.labels.has(`${net}:${op}`));
@@ -599,8 +606,8 @@ export class App {
     this.searchTask?.cancel();
     this.searchTask = null;
     if (!view || !query.trim()) return this.clearFound();
-    const found: Found = (this.state.found = { query, ops: new Int32Array(), blobs: new Uint32Array(), at: -1, running: true, error: '' });
-    const task = this.engine.search(view.net.id, query, (_, part) => {
+    const found: Found = (this.state.found = { query, ops: new Int32Array(), blobs: new Uint32Array(), elsewhere: [], at: -1, running: true, error: '' });
+    const task = search(this, this.path(), query, (_, part) => {
       if (!part || this.state.found !== found) return;
       Object.assign(found, part);
       this.tell('found');
@@ -617,6 +624,13 @@ export class App {
     this.render.mark('match', { ops: found.ops });
     this.view.invalidate();
     this.tell('found');
+    if (found.error) return;
+    void searchElsewhere(this, query, (net, place, ops) => {
+      if (this.state.found !== found) return false;
+      if (ops.length > 0) found.elsewhere.push({ net: net.id, place, ops });
+      if (ops.length > 0) this.tell('found');
+      return true;
+    }).catch(() => {}); // a net that cannot be searched has no matches
   }
   clearFound(): void {
     this.state.found = null;

@@ -18,7 +18,7 @@ export class Details {
 
   constructor(app: App) {
     this.app = app;
-    app.on(['selection', 'net', 'files', 'findings', 'scene'], () => this.update());
+    app.on(['selection', 'net', 'files', 'findings', 'scene', 'measures'], () => this.update());
     app.on(['selection'], () => {
       this.all = false;
       this.element.parentElement?.scrollTo({ top: 0 });
@@ -112,6 +112,7 @@ export class Details {
       h('div.kind.' + op.role, h('span', roleNames[op.role]), h('span.fainter', `operator ${op.op}`)),
       h('h2', op.type || '(no type)'),
       op.name ? h('p.sub', op.name) : null,
+      app.measures.cost(op.op) ? h('p.sub.cost', app.measures.cost(op.op)) : null,
       op.known ? null : h('p', h('span.faint', 'Not an operator that Weft knows.'), op.nearest.length ? ` Did you mean ${op.nearest.join(', ')}?` : ''),
       ...findings.map((f) => h('p.finding.' + f.severity, h('b', severityMark(f.severity) + ' '), f.message)),
       section('Reads', this.ports(op.inputs, op.numInputs, false), op.numInputs),
@@ -153,7 +154,8 @@ export class Details {
         ? (p.readers.length ? h('div.ends', { 'data-arrow': '→' }, ...this.opList(p.readers, p.numReaders)) : h('div.ends', { 'data-arrow': '→' }, h('span.fainter', 'nobody reads it')))
         : (p.writer >= 0 ? h('div.ends', { 'data-arrow': '←' }, this.opRef(p.writer)) : null);
       const over = p.overwrittenBy >= 0 && !p.inPlace ? h('div.ends', { 'data-arrow': '×' }, h('span', 'overwritten by '), this.opRef(p.overwrittenBy)) : null;
-      return h('li', h('div.row', this.valueRef(p), h('span.role', notes.join(', '))), ends, over);
+      const shape = this.app.measures.text(p.value);
+      return h('li', h('div.row', this.valueRef(p), h('span.role', notes.join(', '))), shape ? h('div.shape', shape) : null, ends, over);
     }), shown.length < ports.length ? h('li', h('button.ref.op.faint', { onclick: () => { this.all = true; this.update(); } }, `and ${digits(total - shown.length)} more`))
       : total > ports.length ? h('li.faint', `and ${digits(total - ports.length)} more`) : null);
   }
@@ -186,9 +188,11 @@ export class Details {
     ].filter((n): n is HTMLElement => n !== null);
   }
   private version(blob: BlobDetails, v: BlobVersion, here: boolean): HTMLElement {
+    const shape = this.app.measures.text(v.value);
     const item = h('li' + (here ? '.here' : ''),
       h('div.row', h('button.ref', { onclick: () => void this.app.selectBlob(blob.blob, v.value, { reveal: true }), 'aria-current': here ? 'true' : undefined }, h('span.v', '@'), v.version),
         v.writer >= 0 ? this.opRef(v.writer) : h('span.faint', 'from outside')),
+      shape ? h('div.shape', shape) : null,
       h('div.reads', v.numReaders ? 'read by' : 'nobody reads it', ...this.opList(v.readers, v.numReaders)));
     return item;
   }

@@ -12,6 +12,7 @@ import { Commands } from './commands.ts';
 import { Details } from './details.ts';
 import { openHelp, openPalette } from './dialogs.ts';
 import { bytes as sizeOf, count, digits, h, icon } from './dom.ts';
+import { edgeLabels } from './edge_labels.ts';
 import { Engine, WeftError } from './engine.ts';
 import { type Example, rehearsal } from './examples.ts';
 import { acceptDrops, chooseFiles, fetchFile, urlInFragment } from './files.ts';
@@ -23,6 +24,7 @@ import { Rail } from './rail.ts';
 import { Renderer } from './render.ts';
 import { startPage } from './start.ts';
 import { netTitle } from './state.ts';
+import { Timeline } from './timeline.ts';
 import { Theme, type ThemeName } from './theme.ts';
 import { tools } from './tools/index.ts';
 import { View } from './view.ts';
@@ -140,8 +142,8 @@ function build(engine: Engine, render: Renderer): void {
     const { found } = state;
     find.classList.toggle('bad', !!found?.error);
     find.title = found?.error ?? '';
-    if (!found && document.activeElement !== find) find.value = '';
-    tally.textContent = !found ? '' : found.error ? '?' : found.at >= 0 ? `${digits(found.at + 1)} / ${digits(found.ops.length)}` : digits(found.ops.length) + (found.running ? '…' : '');
+    if (document.activeElement !== find) find.value = found?.query ?? '';
+    tally.textContent = !found ? '' : found.error ? '?' : found.at >= 0 ? `${digits(found.at + 1)} / ${digits(found.ops.length)}` : digits(found.ops.length) + (found.elsewhere.length > 0 ? ` + ${digits(found.elsewhere.reduce((sum, { ops }) => sum + ops.length, 0))}` : '') + (found.running ? '…' : '');
   });
   const tool = (label: string, path: string, onclick: (event: MouseEvent) => void, props: Record<string, unknown> = {}) =>
     h('button.tool', { title: label, 'aria-label': label, onclick, ...props }, icon(path));
@@ -237,7 +239,8 @@ function build(engine: Engine, render: Renderer): void {
     workingText.textContent = state.working?.what ?? '';
     meter.style.transform = `scaleX(${state.working?.done ?? 0})`;
   });
-  viewElement.append(previewBar(app), working, tip, start);
+  const timeline = new Timeline(app);
+  viewElement.append(edgeLabels(app), previewBar(app), timeline.element, app.tint.legend, working, tip, start);
 
   // The line at the bottom.
   const status = h('footer.status');
@@ -347,6 +350,7 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'collapseAll', group: 'View', name: 'Collapse everything', keys: ['Alt+X'], when: has, run: () => void app.collapseAll() },
     { id: 'group', group: 'View', name: 'Collapse the selected operators into one box', keys: ['Ctrl+G'], when: selected, run: () => void app.group() },
     { id: 'ungroup', group: 'View', name: 'Dissolve the box made of a selection', keys: ['Ctrl+Shift+G'], when: () => state.selection?.what === 'scope' && !!state.selection.info?.user, run: () => void app.ungroup() },
+    { id: 'timeline', group: 'View', name: 'Show or hide the timeline', keys: ['L'], when: has, run: () => timeline.toggle() },
     { id: 'find', group: 'Find', name: 'Find', keys: ['Ctrl+F', '/'], when: has, run: () => { find.focus(); find.select(); } },
     { id: 'findNext', group: 'Find', name: 'Next match', keys: ['N', 'F3'], when: () => !!state.found, run: () => void app.findNext(1) },
     { id: 'findPrevious', group: 'Find', name: 'Previous match', keys: ['Shift+N', 'Shift+F3'], when: () => !!state.found, run: () => void app.findNext(-1) },
@@ -419,18 +423,19 @@ function nameOf(app: App, version = false): string {
   return selection?.what === 'scope' ? selection.info?.path ?? '' : '';
 }
 
+const note = (text: string): string => text && `  ${text}`;
 /** One line about what is under the pointer: the whole of what its box may have had to cut. */
 async function describe(app: App, picked: import('./render.ts').Picked): Promise<string> {
   const net = app.state.view?.net.id ?? -1;
   try {
     if (picked.what === 'op' || picked.what === 'bundle') {
       const op = await app.engine.ask('describeOp', net, picked.op);
-      return `${op.type} ${op.op}${op.name ? '  ' + op.name : ''}  →  ${op.outputs.slice(0, 4).map((p) => p.label).join(', ')}${op.outputs.length > 4 ? ', …' : ''}`;
+      return `${op.type} ${op.op}${op.name ? '  ' + op.name : ''}  →  ${op.outputs.slice(0, 4).map((p) => p.label).join(', ')}${op.outputs.length > 4 ? ', …' : ''}${note(app.measures.text(op.outputs[0]?.value ?? -1))}${note(app.tint.text(picked.op))}`;
     }
     if (picked.what === 'value') {
       const blob = await app.engine.ask('describeBlob', net, await app.engine.ask('blobOfValue', net, picked.value));
       const version = blob.versions.find((v) => v.value === picked.value);
-      return `${blob.name}@${version?.version ?? 0}${picked.count > 1 ? ` and ${picked.count - 1} more` : ''}  read ${count(version?.numReaders ?? 0, 'time')}`;
+      return `${blob.name}@${version?.version ?? 0}${picked.count > 1 ? ` and ${picked.count - 1} more` : ''}${note(app.measures.text(picked.value))}  read ${count(version?.numReaders ?? 0, 'time')}`;
     }
     const scope = await app.engine.ask('describeScope', net, app.state.view?.mode ?? 1, picked.scope);
     return picked.what === 'scope' ? `${scope.path || scope.label}  ${count(scope.numOps, 'operator')}` : '';

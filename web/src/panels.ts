@@ -6,6 +6,7 @@
 import type { App } from './app.ts';
 import { severityMark } from './details.ts';
 import { bytes, count, digits, h } from './dom.ts';
+import { goElsewhere } from './finder.ts';
 import { netTitle } from './state.ts';
 import { VirtualList } from './virtual_list.ts';
 
@@ -15,25 +16,31 @@ export function foundPanel(app: App): HTMLElement {
   const list = new VirtualList('listing', 20, (first, rows) => {
     const { found } = app.state;
     if (!found) return [];
+    const elsewhere = found.elsewhere.flatMap(({ net, place, ops }) => [...ops].map((op) => ({ net, place, op })));
+    const after = elsewhere.slice(Math.max(0, first - found.ops.length), Math.max(0, first + rows - found.ops.length)).map(({ net, place, op }) =>
+      h('div.line', { onclick: () => void goElsewhere(app, net, op) }, h('span.n', op), h('span', h('span.type', app.typeOf(op, net)), '  ', h('span.dim', `${app.nameOf(op, net)}  in ${place}`))));
     const ops = [...found.ops.subarray(first, first + rows)];
     const missing = ops.filter((op) => app.typeOf(op) === 'op');
     if (missing.length > 0) {
       const mine = ++known;
       void app.learnTypes(app.state.view?.net.id ?? -1, missing).then(() => mine === known && list.update());
     }
-    return ops.map((op, i) => h('div.line' + (first + i === found.at ? '.selected' : ''), { onclick: () => {
+    return [...ops.map((op, i) => h('div.line' + (first + i === found.at ? '.selected' : ''), { onclick: () => {
       found.at = first + i;
       void app.selectOp(op, { reveal: true }).then(() => list.update());
-    } }, h('span.n', op), h('span', h('span.type', app.typeOf(op)), '  ', h('span.dim', app.nameOf(op)))));
+    } }, h('span.n', op), h('span', h('span.type', app.typeOf(op)), '  ', h('span.dim', app.nameOf(op))))), ...after];
   });
   const nothing = h('p.nothing', 'Type in the box above to find operators and blobs: a word, ', h('code.mono', 'type:Conv'), ', ', h('code.mono', 'blob:/_grad$/'), ', ',
-    h('code.mono', 'device:cuda:1'), ', ', h('code.mono', 'kernel>3'), ', ', h('code.mono', 'version>0'), ' and more, together. A - before a word turns it round.');
-  const element = h('div.found', nothing, list.element);
+    h('code.mono', 'device:cuda:1'), ', ', h('code.mono', 'kernel>3'), ', ', h('code.mono', 'version>0'), ', ', h('code.mono', 'shape:[N,64,*,*]'), ', ', h('code.mono', 'bytes>1e6'), ', ', h('code.mono', 'flops>1e9'), ' and more, together. A - before a word turns it round.');
+  const failed = h('p.failed');
+  const element = h('div.found', failed, nothing, list.element);
   const update = () => {
     const { found } = app.state;
-    nothing.hidden = !!found && !found.error && found.ops.length > 0;
+    const total = (found?.ops.length ?? 0) + (found?.elsewhere.reduce((sum, { ops }) => sum + ops.length, 0) ?? 0);
+    failed.textContent = found?.error ?? '';
+    nothing.hidden = !!found && !found.error && total > 0;
     list.element.hidden = !nothing.hidden;
-    list.setCount(found?.ops.length ?? 0);
+    list.setCount(total);
     if (found && found.at >= 0) list.reveal(found.at);
   };
   app.on(['found'], update);

@@ -32,6 +32,8 @@ export interface Found {
   query: string;
   ops: Int32Array;
   blobs: Uint32Array;
+  /** In the nets inside and around: as many as were searched. */
+  elsewhere: { net: number; place: string; ops: Int32Array }[];
   at: number; // index into ops, -1 before the first step
   running: boolean;
   error: string;

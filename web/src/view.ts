@@ -27,6 +27,8 @@ const still = matchMedia('(prefers-reduced-motion: reduce)');
 export class View {
   readonly canvas: HTMLCanvasElement;
   camera: Camera = { x: 0, y: 0, scale: 1 };
+  /** Called after each frame. */
+  drawn: () => void = () => {};
   wheelZooms = false;
   /** Wait for the GPU in each frame, so that its time can be told. */
   measure = false;
@@ -210,6 +212,7 @@ export class View {
     this.render.draw(this.measure);
     this.frame.gl = performance.now() - t1;
     this.frame.paint = t1 - t0;
+    this.drawn();
     ++this.frame.count;
   }
 

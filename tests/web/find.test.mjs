@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Find, whole: words about shapes, bytes and operations beside the engine's, and nets inside operators.
+
+import { after, before, test } from 'node:test';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { assert, dropAndShow, launch, models, openPage, root, selection, serve, shotBoth, weft } from './support.mjs';
+
+let server, browser, page;
+before(async () => {
+  server = await serve();
+  browser = await launch();
+  page = browser.page;
+});
+after(async () => {
+  assert.deepEqual(browser.problems, []);
+  await browser.close();
+  await server.close();
+});
+
+const resnet = ['resnet50_train.pb', 'resnet50_train_init.pb'].map((name) => join(models, name));
+const found = async (query) => {
+  await page.fill('.find input', query);
+  await page.waitForFunction((q) => window.weft.app.state.found?.query === q && !window.weft.app.state.found.running, query);
+  return page.evaluate(() => {
+    const { ops, error } = window.weft.app.state.found;
+    return error || [...ops];
+  });
+};
+
+test('shape:, bytes and flops find what the command’s JSON says, together with other words', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, resnet);
+  // Before shapes are given, it says so.
+  assert.match(await found('bytes>1e12'), /give the inputs theirs/);
+  await page.click('.rail [data-tool=shapes]');
+  await page.fill('.shapes [aria-label="Shape of data"]', '8,3,224,224');
+  await page.fill('.shapes [aria-label="Shape of label"]', '8');
+  await page.selectOption('.shapes [aria-label="Type of label"]', 'int32');
+  await page.waitForFunction(() => window.weft.app.measures.told()?.whole);
+  const told = JSON.parse(spawnSync(weft, ['shapes', resnet[0], '--init', resnet[1], '--input', 'data=8,3,224,224', '--input', 'label=8:int32', '--json'], { maxBuffer: 1 << 28 }).stdout);
+  const writing = (test) => [...new Set(told.blobs.filter((b) => b.op !== null && !b.net && test(b)).map((b) => b.op))].sort((a, b) => a - b);
+  const type = (name) => (op) => told.operators[op].type === name;
+  assert.deepEqual(await found('shape:[N,64,*,*]'), writing(({ shape }) => shape?.length === 4 && shape[1] === 64));
+  assert.deepEqual(await found('type:Conv shape:[8,64,56,56]'), writing(({ shape }) => String(shape) === '8,64,56,56').filter((op) => told.operators[op].type === 'Conv'));
+  assert.deepEqual(await found('shape:[...,7,7]'), writing(({ shape }) => shape?.length >= 2 && shape.at(-1) === 7 && shape.at(-2) === 7));
+  assert.deepEqual(await found('shape:[8,C,n,n]'), writing(({ shape }) => shape?.length === 4 && shape[0] === 8 && shape[2] === shape[3]));
+  assert.deepEqual(await found('bytes>1e7'), writing((b) => b.bytes > 1e7));
+  assert.deepEqual(await found('bytes>=25.690112M type:Relu'), writing((b) => b.bytes >= 25690112).filter(type('Relu')));
+  assert.deepEqual(await found('flops>1e9 -type:/Gradient$/'), told.operators.filter((op) => op.flops > 1e9 && !op.type.includes('Gradient')).map((op) => op.op));
+  assert.deepEqual(await found('-flops<1e9'), told.operators.filter((op) => !(op.flops < 1e9)).map((op) => op.op));
+  await page.press('.find input', 'Enter');
+  await page.waitForFunction(() => window.weft.app.state.found.at === 0);
+  assert.equal((await selection(page)).op, told.operators.find((op) => op.flops >= 1e9).op);
+});
+
+test('what stands inside loops and branches is found with its place; going there keeps the query', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(root, 'web/examples/loop.pbtxt')]);
+  const outer = await found('type:Copy');
+  await page.waitForFunction(() => window.weft.app.state.found.elsewhere.length > 0);
+  const inside = await page.evaluate(() => window.weft.app.state.found.elsewhere.map(({ place, ops }) => [place, [...ops]]));
+  assert.ok(inside.every(([place, ops]) => /^\d+ \w+_net/.test(place) && ops.length > 0), JSON.stringify(inside));
+  await page.press('.find input', 'Escape');
+  await page.keyboard.press('Escape');
+  await page.fill('.find input', 'type:Copy');
+  await page.waitForFunction(() => window.weft.app.state.found?.elsewhere.length > 0);
+  await page.click('.tabs [data-tab=found]');
+  await shotBoth(page, 'find-nested');
+  const row = page.locator('.found .line:has-text(" in ")').first();
+  await row.click();
+  await page.waitForFunction(() => window.weft.app.path().length > 1 && window.weft.app.state.selection?.what === 'op');
+  const state = await page.evaluate(() => ({ query: window.weft.app.state.found.query, at: window.weft.app.state.found.at, type: window.weft.app.state.selection.details.type,
+    place: window.weft.app.path().slice(1).map((n) => `${n.parentOp} ${n.parentArg}`).join(' › ') }));
+  assert.deepEqual(state, { query: 'type:Copy', at: 0, type: 'Copy', place: inside[0][0] });
+  assert.equal(await page.inputValue('.find input'), 'type:Copy');
+  // From inside, what is outside is elsewhere.
+  const all = await page.evaluate(() => window.weft.app.state.found.elsewhere.map(({ place }) => place));
+  assert.equal(all.length, inside.length - 1 + (outer.length > 0 ? 1 : 0));
+});
+
+test('the steps of recurrent networks are searched', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, ['char_rnn_2.pb', 'char_rnn_2_init.pb'].map((name) => join(models, name)));
+  await found('type:LSTMUnit');
+  await page.waitForFunction(() => window.weft.app.state.found.elsewhere.length >= 2);
+  const places = await page.evaluate(() => window.weft.app.state.found.elsewhere.map(({ place }) => place));
+  assert.ok(places.includes('1 step_net'), String(places));
+});

@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes, costs and memory in the page are those of `weft shapes --json` and `weft pass memory`: on a training net with its
+// init net, with wrong shapes, with symbols, inside loops.
+
+import { after, before, test } from 'node:test';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { assert, dropAndShow, launch, models, openPage, selection, serve, shotBoth, weft } from './support.mjs';
+
+let server, browser, page;
+before(async () => {
+  server = await serve();
+  browser = await launch();
+  page = browser.page;
+});
+after(async () => {
+  assert.deepEqual(browser.problems, []);
+  await browser.close();
+  await server.close();
+});
+
+const resnet = ['resnet50_train.pb', 'resnet50_train_init.pb'].map((name) => join(models, name));
+const native = (words) => JSON.parse(spawnSync(weft, [...words, '--json'], { maxBuffer: 1 << 28 }).stdout);
+const given = ['--input', 'data=8,3,224,224', '--input', 'label=8:int32'];
+
+/** What the page holds, once it has answered for these inputs. */
+const told = async (inputs) => {
+  await page.waitForFunction((wanted) => {
+    const { measures } = window.weft.app;
+    return measures.told() && measures.asked().filter((word) => word.includes('=')).join() === wanted.join();
+  }, inputs);
+  return page.evaluate(() => window.weft.app.measures.told());
+};
+const give = async (name, shape, type) => {
+  await page.fill(`.shapes [aria-label="Shape of ${name}"]`, shape);
+  if (type) await page.selectOption(`.shapes [aria-label="Type of ${name}"]`, type);
+};
+const openShapes = async (files) => {
+  await openPage(page, server.url);
+  await dropAndShow(page, files);
+  await page.click('.rail [data-tool=shapes]');
+  await told([]);
+};
+
+test('all that the command tells of resnet50 is in the page, and its sums on the screen', async () => {
+  await openShapes(resnet);
+  await give('data', '8, 3, 224, 224');
+  await give('label', '8', 'int32');
+  assert.deepEqual(await told(['data=8,3,224,224', 'label=8:int32']), native(['shapes', resnet[0], '--init', resnet[1], ...given]));
+  const total = (key) => page.textContent(`.shapes [data-total=${key}]`);
+  const text = execFileSync(weft, ['shapes', resnet[0], '--init', resnet[1], ...given]).toString();
+  const row = text.match(/^total +\d+ +(\S+ \S+) +(\S+ \S+) +(\S+ \S+) +(\S+ \S+)$/m);
+  assert.deepEqual([await total('flops'), await total('read'), await total('written')], [`${row[1]} flop`, row[2], row[3]]);
+  const [, parameterBytes, peak, peakOp] = text.match(/^parameters (.*); at most (.*) live at once, at op (\d+)/m);
+  assert.equal(await total('parameters'), `${row[4]}, ${parameterBytes}`);
+  assert.equal(await page.textContent('.shapes [data-live]'), peak);
+  assert.equal(await page.getAttribute('.shapes [data-live]', 'data-live'), peakOp);
+  await shotBoth(page, 'shapes-resnet50');
+});
+
+test('the blobs of the peak add up to it, the dearest operator is on top and a click goes there', async () => {
+  const shapes = native(['shapes', resnet[0], '--init', resnet[1], ...given]);
+  const rows = await page.locator('.shapes .costrow.live').allTextContents();
+  const live = shapes.blobs.filter((b) => b.live && b.live[0] <= shapes.peak.op && shapes.peak.op <= b.live[1]);
+  assert.equal(live.reduce((sum, b) => sum + b.bytes, 0), shapes.peak.bytes);
+  assert.equal(shapes.live[shapes.peak.op], shapes.peak.bytes);
+  const most = live.sort((a, b) => b.bytes - a.bytes)[0];
+  assert.ok(rows[0].startsWith(`${most.name}@${most.version}`), rows[0]);
+  for (const [at, key] of ['flops', 'read', 'written', 'parameters'].entries()) {
+    await page.click(`.shapes .costtable >> nth=0 >> .head button >> nth=${at}`);
+    const dearest = [...shapes.operators].sort((a, b) => b[key] - a[key])[0];
+    assert.ok((await page.textContent('.shapes .costtable .costrow:not(.head)')).startsWith(dearest.op + dearest.type), key);
+  }
+  await page.click('.shapes .costtable >> nth=0 >> .head button >> nth=0');
+  await page.click('.shapes .costtable .costrow:not(.head) >> nth=0');
+  const top = [...shapes.operators].sort((a, b) => b.flops - a.flops)[0].op;
+  await page.waitForFunction((op) => window.weft.app.selectedOp() === op, top);
+  const blob = shapes.blobs.find((b) => b.op === top);
+  assert.equal(await page.textContent('.details section:has-text("Writes") .shape'), `${blob.shape.join('×')}, ${(blob.bytes / 1e3).toFixed(1)} KB`);
+});
+
+test('what sharing memory saves is what the pass tells; the net it makes is the pass’s', async () => {
+  await page.click('.shapes >> text=What sharing memory would save');
+  await page.waitForSelector('.shapes [data-shared=after]');
+  const words = ['pass', 'memory', ...resnet, '--shape', 'data=8,3,224,224', '--shape', 'label=8:int32'];
+  const pass = native(words);
+  const shown = Object.fromEntries(await page.locator('.shapes [data-shared]').evaluateAll((all) => all.map((e) => [e.dataset.shared, e.textContent])));
+  const mb = (n) => `${(n / 10 ** (n >= 999.95e6 ? 9 : 6)).toFixed(1)} ${n >= 999.95e6 ? 'GB' : 'MB'}`;
+  assert.deepEqual(shown, { before: mb(pass.peak_before), after: mb(pass.peak_after), least: mb(pass.least_whole), bound: mb(pass.lower_bound) });
+  await page.click('.shapes >> text=Show that net');
+  await page.waitForSelector('.previewbar:not(.hidden)');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.previewbar >> text=Save .pb')]);
+  const out = join(process.env.TMPDIR ?? '/tmp', `weft-shapes-${process.pid}.pb`);
+  execFileSync(weft, [...words, '-o', out]);
+  assert.deepEqual(readFileSync(await download.path()), readFileSync(out));
+  await page.click('.previewbar >> text=Discard');
+  await page.waitForFunction(() => !window.weft.app.state.preview && window.weft.app.measures.asked().length > 4);
+});
+
+test('a wrong shape is a finding that says what was expected and given, and jumps', async () => {
+  await give('data', '8,1,224,224');
+  await give('label', '8', 'int32');
+  await told(['data=8,1,224,224', 'label=8:int32']);
+  const finding = native(['shapes', resnet[0], '--init', resnet[1], '--input', 'data=8,1,224,224', '--input', 'label=8:int32']).findings.find((f) => f.severity === 'error');
+  assert.equal(await page.textContent('.shapes .wrong'), `! ${finding.message}`);
+  assert.match(finding.message, /expected .*, given/);
+  await page.click('.shapes .wrong');
+  await page.waitForFunction((op) => window.weft.app.selectedOp() === op, finding.op);
+  // What cannot be read at all is said too, and the next right shape ends it.
+  await give('data', '8,3,224,?');
+  await page.waitForSelector('.shapes .progress .failed');
+  await give('data', '8,3,224,224');
+  await page.waitForFunction(() => !document.querySelector('.shapes .progress .failed'));
+});
+
+test('letters stand for extents: costs are formulas, shapes have them', async () => {
+  await give('data', 'N,3,224,224');
+  await give('label', 'N', 'int32');
+  const answer = await told(['data=N,3,224,224', 'label=N:int32']);
+  assert.deepEqual(answer, native(['shapes', resnet[0], '--init', resnet[1], '--input', 'data=N,3,224,224', '--input', 'label=N:int32']));
+  assert.equal(await page.textContent('.shapes [data-total=flops]'), `${answer.total.flops} flop`);
+  await page.evaluate(() => window.weft.app.selectOp(0, { reveal: true }));
+  await page.waitForFunction(() => document.querySelector('.details .shape')?.textContent.includes('N×3×224×224'));
+  await shotBoth(page, 'shapes-symbols');
+});
+
+test('sums by scope; a click finds what is in one', async () => {
+  const files = ['resnet50_train_2gpu.pb', 'resnet50_train_2gpu_init.pb'].map((name) => join(models, name));
+  await openShapes(files);
+  const rows = await page.locator('.shapes .costtable >> nth=1 >> .costrow:not(.head)').allTextContents();
+  const answer = native(['shapes', files[0], '--init', files[1]]);
+  assert.deepEqual(await told([]), answer);
+  assert.ok(rows.length > 1 && rows.every((row) => answer.scopes.some(({ scope }) => row.startsWith(scope || 'no scope'))), rows.join());
+  await page.click('.shapes .costrow:has-text("gpu_1/")');
+  await page.waitForFunction(() => window.weft.app.state.found?.at === 0);
+  const inScope = answer.scopes.find(({ scope }) => scope === 'gpu_1/').operators;
+  const found = await page.evaluate(() => window.weft.app.state.found.ops.length);
+  assert.ok(found >= inScope, `${found} ${inScope}`);
+});
+
+test('shapes inside a recurrent network; other nets keep what was typed', async () => {
+  await openShapes(['char_rnn_2.pb', 'char_rnn_2_init.pb'].map((name) => join(models, name)));
+  const inputs = { seq: '10,4,33', h0: '1,4,64', c0: '1,4,64', len: '4', h1: '1,4,64', c1: '1,4,64', target: '40' };
+  const words = [];
+  for (const [name, shape] of Object.entries(inputs)) {
+    const type = name === 'len' || name === 'target' ? 'int32' : undefined;
+    await give(name, shape, type);
+    words.push('--input', `${name}=${shape}${type ? ':int32' : ''}`);
+  }
+  const answer = await told(words.filter((w) => w !== '--input'));
+  assert.deepEqual(answer, native(['shapes', join(models, 'char_rnn_2.pb'), '--init', join(models, 'char_rnn_2_init.pb'), ...words]));
+  await page.evaluate(() => window.weft.app.selectOp(1).then(() => window.weft.app.enter(1)));
+  await page.waitForFunction(() => window.weft.app.path().length === 2);
+  const path = await page.evaluate(() => window.weft.app.path().slice(1).map((n) => `${n.parentOp}.${n.parentArg}`).join('/'));
+  const blobs = answer.blobs.filter((b) => b.net === path);
+  assert.ok(blobs.length > 10 && blobs.some((b) => b.shape));
+  const same = await page.evaluate(async (list) => {
+    const { app } = window.weft, net = app.state.view.net.id;
+    const wrong = [];
+    for (const [value, blob] of list.entries()) {
+      const details = await app.engine.ask('describeBlob', net, await app.engine.ask('blobOfValue', net, value));
+      const version = details.versions.find((v) => v.value === value);
+      if (details.name !== blob.name || version.version !== blob.version || (version.writer < 0 ? null : version.writer) !== blob.op) wrong.push([value, blob.name, details.name]);
+    }
+    return wrong;
+  }, blobs);
+  assert.deepEqual(same, []);
+});

@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `weft shapes` told about the nets that are open: types, shapes, bytes and lives of their values, costs of their
+// operators. One answer for each outermost net, with the nets inside it; asked for again when shapes of inputs change.
+
+import type { NetInfo } from '../../wasm/weft.d.ts';
+import type { File } from './command.ts';
+import type { Task } from './engine.ts';
+import type { State } from './state.ts';
+import type { Workshop } from './workshop.ts';
+
+/** A count or bytes: a number, a formula of symbols, '?' for what depends on data, null for what nobody knows. */
+export type Amount = number | string | null;
+export interface Measured {
+  name: string; version: number; op: number | null; net: string;
+  kind: 'tensor' | 'object' | 'unknown'; type: string | null; shape: Amount[] | '?' | null; bytes: Amount;
+  live?: [number, number]; // the first and last operator while which it holds its bytes
+}
+export interface Costs { flops: Amount; read: Amount; written: Amount; parameters: Amount }
+export interface OpCosts extends Costs { op: number; type: string }
+export interface Told {
+  net: string; whole: boolean; blobs: Measured[]; operators: OpCosts[];
+  scopes: (Costs & { scope: string; operators: number; unknown: number })[];
+  total: Costs & { operators: number; unknown: number; parameter_bytes: Amount };
+  live: number[]; peak: { bytes: Amount; op: number | null; unsized: number };
+  missing_inputs: string[];
+  findings: { code: string; severity: 'note' | 'warning' | 'error'; message: string; op: number; blob: string; net: string }[];
+}
+
+/** Shape and type of an input as somebody typed them. */
+export interface Given { shape: string; type: string }
+
+/** What it asks of the page. */
+interface Page {
+  readonly state: State;
+  readonly workshop: Workshop;
+  path(): NetInfo[];
+  on(topics: 'files'[], listener: () => void): void;
+  tell(topic: 'measures'): void;
+}
+
+interface Answer {
+  words: string[]; // the command that told it
+  told: Told;
+  values: Map<string, Measured[]>; // by path of the net, then by value
+}
+
+export class Measures {
+  private readonly page: Page;
+  /** Inputs that somebody has to tell, by net, once it was asked. */
+  readonly external = new Map<number, string[]>();
+  private readonly answers = new Map<number, Answer>();
+  private readonly given = new Map<number, Map<string, Given>>();
+  private readonly filledBy = new Map<number, number>(); // net and init net, when it was asked
+  private readonly lastGiven = new Map<string, Given>(); // by blob, of any net
+
+  constructor(page: Page) {
+    this.page = page;
+    // Another init net fills other inputs.
+    page.on(['files'], () => {
+      for (const [id, init] of this.filledBy) {
+        if (this.initOf(id) === init) continue;
+        for (const map of [this.filledBy, this.external, this.answers]) map.delete(id);
+      }
+    });
+  }
+  private initOf(net: number): number {
+    return this.page.state.pairs.find((pair) => pair.net === net)?.init ?? -1;
+  }
+
+  /** The net that is measured: the outermost around the one that shows. */
+  net(): NetInfo | null {
+    return this.page.path()[0] ?? null;
+  }
+  told(): Told | null {
+    return this.answers.get(this.net()?.id ?? -1)?.told ?? null;
+  }
+  /** The command that told it. */
+  asked(): string[] {
+    return this.answers.get(this.net()?.id ?? -1)?.words ?? [];
+  }
+  /** The values of a net, by id; of the one that shows when none is named. */
+  values(path = this.page.path()): Measured[] {
+    const inside = path.slice(1).map((net) => `${net.parentOp}.${net.parentArg}`).join('/');
+    return this.answers.get(path[0]?.id ?? -1)?.values.get(inside) ?? [];
+  }
+  value(id: number): Measured | undefined {
+    return this.values()[id];
+  }
+  /** "8×64×56×56 float, 51.4 MB" of a value of the net that shows; empty when nothing is known. */
+  text(id: number): string {
+    const value = this.value(id);
+    return value ? [shapeText(value), value.shape && value.type !== 'float' ? ` ${value.type}` : '', value.bytes ? `, ${amount(value.bytes, 'B')}` : ''].join('') : '';
+  }
+
+  /** "1.9 G flop, reads 4.9 MB, writes 25.7 MB" of an operator of the outermost net. */
+  cost(op: number): string {
+    const cost = this.page.path().length === 1 ? this.told()?.operators[op] : undefined;
+    return cost && cost.flops !== null ? `${amount(cost.flops)} flop, reads ${amount(cost.read, 'B')}, writes ${amount(cost.written, 'B')}` : '';
+  }
+
+  /** What somebody said about the net's inputs. */
+  inputs(net: NetInfo): Map<string, Given> {
+    let have = this.given.get(net.id);
+    if (!have) this.given.set(net.id, (have = new Map(this.lastGiven)));
+    return have;
+  }
+  give(net: NetInfo, blob: string, given: Given): void {
+    this.inputs(net).set(blob, given);
+    this.lastGiven.set(blob, given);
+  }
+
+  /** The words that say what the net's inputs are, for `option`, and the files that they and the net stand in. */
+  words(net: NetInfo, option: string): { words: string[]; init: string | null; net: string; files: File[] } {
+    const { workshop } = this.page;
+    const { word, file } = workshop.fileOf(net);
+    const init = workshop.initOf(net);
+    const from = init && workshop.fileOf(init);
+    const words = [...this.inputs(net)].filter(([blob, { shape }]) => shape.trim() && this.external.get(net.id)?.includes(blob))
+      .flatMap(([blob, { shape, type }]) => [option, `${blob}=${shape.replaceAll(/[\s[\]()]/g, '').replaceAll(/[×x;]/g, ',')}${type === 'float' ? '' : ':' + type}`]);
+    return { words, init: from?.word ?? null, net: word, files: from ? [file, from.file] : [file] };
+  }
+  /** Asks the command. A first time without inputs, to learn which are needed. */
+  ask(net: NetInfo): Task<Told> {
+    const known = this.external.has(net.id);
+    let task = this.run(net);
+    const result = task.result.then(async (first) => {
+      if (known) return first;
+      this.filledBy.set(net.id, this.initOf(net.id));
+      this.external.set(net.id, first.told.missing_inputs);
+      if (!first.told.missing_inputs.some((blob) => this.inputs(net).get(blob)?.shape)) return first;
+      task = this.run(net);
+      return task.result;
+    }).then((answer) => {
+      this.answers.set(net.id, answer);
+      this.page.tell('measures');
+      return answer.told;
+    });
+    return { result, cancel: () => task.cancel() };
+  }
+  /** The answer for the net that shows, asked for when there is none. */
+  async need(): Promise<Told | null> {
+    const net = this.net();
+    return net ? this.answers.get(net.id)?.told ?? this.ask(net).result : null;
+  }
+  private run(net: NetInfo): Task<Answer> {
+    const { words, init, net: word, files } = this.words(net, '--input');
+    const line = ['shapes', word, ...(init ? ['--init', init] : []), ...words];
+    const task = this.page.workshop.command.json<Told>(line, files);
+    return { cancel: task.cancel, result: task.result.then(({ value: told }) => {
+      const values = new Map<string, Measured[]>();
+      for (const blob of told.blobs) {
+        const list = values.get(blob.net);
+        list ? list.push(blob) : values.set(blob.net, [blob]);
+      }
+      return { words: line, told, values };
+    }) };
+  }
+}
+
+const units = ['', 'k', 'M', 'G', 'T', 'P', 'E'];
+/** As the command writes it: "926.6 MB", "198.5 G"; formulas as they are. */
+export function amount(n: Amount, unit = ''): string {
+  if (n === null) return 'unknown';
+  if (typeof n === 'string') return unit && n !== '?' ? `${n} ${unit}` : n;
+  if (n < 1000) return `${n}${unit && ' '}${unit}`;
+  let at = 0;
+  for (; n >= 999.95 && at + 1 < units.length; ++at) n /= 1000;
+  return `${n.toFixed(1)} ${unit === 'B' && at === 1 ? 'K' : units[at]}${unit}`;
+}
+
+/** "8×64×56×56", "scalar", "object". */
+export function shapeText({ kind, shape }: Measured): string {
+  if (kind === 'object') return 'no tensor';
+  if (!shape) return '';
+  return shape === '?' ? 'shape by data' : shape.length > 0 ? shape.map((d) => d ?? '?').join('×') : 'scalar';
+}
+
+/** To sort by and to compare: symbols count as 64, as the command compares moments; -1 for what nobody knows. */
+export function size(n: Amount): number {
+  if (typeof n === 'number') return n;
+  const sum = (n ?? '').split('+').reduce((all, term) => all + term.split('*').reduce((product, factor) => product * (Number(factor) || 64), 1), 0);
+  return n === null || n === '?' || Number.isNaN(sum) ? -1 : sum;
+}
+
+export const live = (told: Told, op: number): Measured[] => told.blobs.filter((blob) => blob.live && blob.live[0] <= op && op <= blob.live[1] && blob.net === '');

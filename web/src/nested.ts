@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// The nets around and inside the one that shows: the outermost and all bodies of its loops, branches and recurrences.
+
+import type { NetInfo } from '../../wasm/weft.d.ts';
+import type { App } from './app.ts';
+
+const MOST = 200;
+const known = new Map<number, number[]>(); // by net, those directly inside
+
+/** All of them, the outermost first. */
+export async function family(app: App): Promise<NetInfo[]> {
+  const root = app.path()[0];
+  if (!root) return [];
+  const ids = [root.id];
+  for (let i = 0; i < ids.length && ids.length < MOST; ++i) {
+    const id = ids[i] ?? -1;
+    let inside = known.get(id);
+    if (!inside) {
+      // Whatever has an argument that is a net.
+      const { ops } = await app.engine.search(id, 'type:/^(Async)?If$|While$|^Do$|^Recurrent/').result;
+      inside = [];
+      for (const op of ops.subarray(0, MOST)) inside.push(...(await app.engine.ask('nestedNets', id, op)));
+      known.set(id, inside);
+    }
+    ids.push(...inside);
+  }
+  if (ids.some((id) => !app.state.nets.some((net) => net.id === id))) await app.refresh();
+  return ids.map((id) => app.state.nets.find((net) => net.id === id)).filter((net) => net !== undefined);
+}
+
+/** "op 4 loop_net › op 0 then_net", from the outermost net on. */
+export function placeOf(app: App, net: NetInfo): string {
+  const parts: string[] = [];
+  for (let at: NetInfo | undefined = net; at && at.parent >= 0; at = app.state.nets.find((other) => other.id === at!.parent)) parts.unshift(`${at.parentOp} ${at.parentArg}`);
+  return parts.join(' › ') || 'the net around';
+}

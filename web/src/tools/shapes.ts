@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shapes, costs and memory of the net that shows: what its inputs are, and what follows from it.
+
+import './shapes.css';
+import type { App } from '../app.ts';
+import { Curve } from '../curve.ts';
+import { severityMark } from '../details.ts';
+import { count, digits, h } from '../dom.ts';
+import { type Costs, type Measured, type Told, amount, live, size } from '../measures.ts';
+import { liveRow } from '../timeline.ts';
+import { VirtualList } from '../virtual_list.ts';
+import { Progress, type Tool, asCommand, part } from './tool.ts';
+
+const types = ['float', 'int32', 'int64', 'bool', 'uint8', 'int8', 'uint16', 'int16', 'float16', 'double', 'string', 'byte'];
+const columns = [['flops', 'flop', ''], ['read', 'read', 'B'], ['written', 'written', 'B'], ['parameters', 'params', '']] as const;
+type Column = (typeof columns)[number][0];
+interface Shared { peak_before: number; peak_after: number; lower_bound: number; least_whole: number; left_alone: number; blobs: number; shared_into: number }
+
+/** Rows of costs, sorted by one of their columns; a list that holds any number. */
+class CostTable<T extends Costs> {
+  readonly element: HTMLElement;
+  private rows: T[] = [];
+  private sorted: T[] = [];
+  private by: Column = 'flops';
+  private readonly head = h('div.costrow.head');
+  private readonly list: VirtualList;
+
+  constructor(what: string, name: (row: T) => (Node | string)[], jump: (row: T) => void) {
+    const heads = columns.map(([key, label]) => h('button', { onclick: () => this.sort(key) }, label));
+    this.head.append(h('span', what), ...heads);
+    this.list = new VirtualList('costs', 22, (first, n) => this.sorted.slice(first, first + n).map((row) =>
+      h('button.costrow', { onclick: () => jump(row) }, h('span.what', ...name(row)), ...columns.map(([key, , unit]) => h('span', row[key] === 0 ? '' : row[key] === null ? '?' : amount(row[key], unit))))));
+    this.element = h('div.costtable', this.head, this.list.element);
+  }
+  set(rows: T[]): void {
+    this.rows = rows;
+    this.element.hidden = rows.length === 0;
+    this.list.element.style.height = `${Math.min(rows.length, 10) * 22 + 1}px`;
+    this.sort(this.by);
+  }
+  private sort(by: Column): void {
+    this.by = by;
+    this.sorted = [...this.rows].sort((a, b) => size(b[by]) - size(a[by]));
+    columns.forEach(([key], i) => this.head.children[i + 1]?.setAttribute('aria-pressed', String(key === by)));
+    this.list.element.scrollTop = 0;
+    this.list.setCount(this.rows.length);
+  }
+}
+
+function make(app: App) {
+  const { measures, tint } = app;
+  const progress = new Progress(), sharing = new Progress();
+  const rows = h('div.inputs'), findings = h('div'), line = h('div'), totals = h('dl.totals');
+  const ops = new CostTable<Told['operators'][number]>('operator', (row) => [h('span.i', row.op), row.type], (row) => void app.show(measures.net()?.id ?? -1).then(() => app.selectOp(row.op, { reveal: true })));
+  const scopes = new CostTable<Told['scopes'][number]>('scope', (row) => [row.scope || 'no scope'], (row) => void app.find(`scope:${row.scope.replace(/\/$/, '') || '""'}`).then(() => app.findNext(1)));
+  const curve = new Curve('Live bytes over the order of operators', (op) => {
+    tint.moveTo(op);
+  });
+  const moment = h('p.hint'), alive = new VirtualList('costs', 22, (first, n) => held.slice(first, first + n).map(liveRow(app)));
+  const saved = h('div');
+  const cost = part('Cost', totals, ops.element), scoped = part('By scope', scopes.element), memory = part('Memory', curve.element, moment, alive.element, sharing.element, saved);
+  const results = [cost, scoped, memory];
+  let held: Measured[] = [];
+  let net = -1, typing = 0;
+
+  const run = async () => {
+    const now = measures.net();
+    if (!now) return;
+    try {
+      await progress.follow('Working out shapes', measures.ask(now));
+    } catch (error) {
+      progress.fail((error as Error).message);
+    }
+  };
+  const ask = () => {
+    clearTimeout(typing);
+    typing = window.setTimeout(() => void run(), 350);
+  };
+
+  // The rows stay as they are while somebody types in them.
+  const showInputs = () => {
+    const now = measures.net();
+    const names = (now && measures.external.get(now.id)) ?? [];
+    if (!now || rows.dataset.of === `${now.id}:${names.join('\n')}`) return;
+    rows.dataset.of = `${now.id}:${names.join('\n')}`;
+    const given = measures.inputs(now);
+    rows.replaceChildren(...names.filter(Boolean).slice(0, 200).map((name) => {
+      const have = given.get(name);
+      const shape = h('input.mono', { value: have?.shape ?? '', placeholder: '8,3,224,224', 'aria-label': `Shape of ${name}`, spellcheck: false, autocomplete: 'off' });
+      const type = h('select', { 'aria-label': `Type of ${name}` }, ...types.map((t) => h('option', { selected: t === (have?.type ?? 'float') }, t)));
+      const changed = () => {
+        measures.give(now, name, { shape: shape.value, type: type.value });
+        ask();
+      };
+      shape.addEventListener('input', changed);
+      type.addEventListener('change', changed);
+      return h('label.input', h('span.mono', { title: name }, name), shape, type);
+    }), names.length === 0 ? h('p.hint', app.workshop.initOf(now) ? 'The init net fills every input.' : 'The net has no inputs.')
+      : h('p.hint', 'Extents may be letters: ', h('code', 'N,3,224,224'), '. Then costs are formulas.'));
+  };
+
+  const show = () => {
+    const told = measures.told(), now = measures.net();
+    showInputs();
+    results.forEach((section) => (section.hidden = !told));
+    findings.replaceChildren();
+    line.replaceChildren();
+    if (!told || !now) return;
+    line.replaceChildren(asCommand(measures.asked()));
+    const wrong = told.findings.filter((f) => f.severity !== 'note');
+    const missing = told.missing_inputs.filter((blob) => !measures.inputs(now).get(blob)?.shape);
+    findings.replaceChildren(
+      ...wrong.slice(0, 50).map((f) => h('button.wrong.' + f.severity, { onclick: () => void (f.net ? app.show(now.id) : app.selectOp(f.op, { reveal: true })) }, h('b', severityMark(f.severity), ' '), f.message)),
+      wrong.length > 50 ? h('p.hint', `and ${digits(wrong.length - 50)} more`) : '',
+      wrong.length === 0 && !told.whole ? h('p.hint', missing.length > 0 ? `${count(missing.length, 'input')} without a shape: sums leave out what depends on ${missing.length === 1 ? 'it' : 'them'}.` : 'Some shapes depend on data.') : '');
+    const { total } = told;
+    totals.replaceChildren(...([
+      ['Operations', amount(total.flops, '') + ' flop', 'flops'], ['Parameters', `${amount(total.parameters)}, ${amount(total.parameter_bytes, 'B')}`, 'parameters'],
+      ['Read', amount(total.read, 'B'), 'read'], ['Written', amount(total.written, 'B'), 'written'],
+      ['Operators', digits(total.operators) + (total.unknown ? `, ${digits(total.unknown)} of unknown cost` : ''), ''],
+    ]).map(([label, text, key]) => h('div', h('dt', label), h('dd', { 'data-total': key }, text))));
+    ops.set(told.operators.filter((op) => op.flops !== 0 || op.written !== 0));
+    scoped.hidden = told.scopes.length < 2;
+    scopes.set(told.scopes.length < 2 ? [] : told.scopes);
+    curve.set(told);
+    saved.replaceChildren(h('button.quiet', { onclick: () => void share() }, 'What sharing memory would save'));
+    sharing.clear();
+    showMoment();
+  };
+
+  /** The blobs that live at the hand, at the peak when there is none. */
+  const showMoment = () => {
+    const told = measures.told();
+    if (!told) return;
+    const at = tint.at ?? told.peak.op ?? 0;
+    held = live(told, at).sort((a, b) => size(b.bytes) - size(a.bytes));
+    const own = held.reduce((sum, blob) => sum + Math.max(0, size(blob.bytes)), 0), inside = (told.live[at] ?? 0) - own;
+    curve.at(tint.at, `operator ${at}, ${amount(told.live[at] ?? 0, 'B')}`);
+    moment.replaceChildren(tint.at === null ? 'Peak ' : 'Live ', h('b', { 'data-live': String(at) }, tint.at === null ? amount(told.peak.bytes, 'B') : amount(told.live[at] ?? 0, 'B')), ' at ',
+      h('button.ref.op', { onclick: () => void app.selectOp(at, { reveal: true }) }, told.operators[at]?.type ?? '', h('span.i', at)), `, in ${count(held.length, 'blob')}`,
+      inside > 0 && typeof told.peak.bytes === 'number' ? `, ${amount(inside, 'B')} of it inside nets and workspaces` : '',
+      told.peak.unsized > 0 ? `; ${count(told.peak.unsized, 'value')} of unknown size left out` : '', typeof told.peak.bytes === 'string' ? '; symbols count as 64 here' : '', '.');
+    alive.element.style.height = `${Math.min(held.length, 8) * 22 + 1}px`;
+    alive.element.scrollTop = 0;
+    alive.setCount(held.length);
+  };
+
+  const share = async () => {
+    const now = measures.net();
+    if (!now) return;
+    const { words, init, net: word, files } = measures.words(now, '--shape');
+    const line = ['pass', 'memory', word, ...(init ? [init] : []), ...words];
+    const done = await sharing.follow('Letting blobs share memory', app.workshop.command.json<Shared>(line, files));
+    if (!done) return;
+    const { value } = done;
+    const row = (label: string, n: number, key: string) => h('div', h('dt', label), h('dd', { 'data-shared': key }, amount(n, 'B')));
+    const out = word.replace(/\.\w+$/, '').replace(/#/, '_') + '_shared.pb';
+    saved.replaceChildren(h('dl.totals', row('Every blob for itself', value.peak_before, 'before'), row('Sharing places', value.peak_after, 'after'), row('No plan needs less than', value.least_whole, 'least'), row('Live at once at the most', value.lower_bound, 'bound')),
+      h('p.hint', `${digits(value.blobs)} blobs in ${digits(value.shared_into)} places; ${amount(value.left_alone, 'B')} stay as they are.`),
+      h('button.quiet', { onclick: () => void sharing.follow('Letting blobs share memory', app.workshop.command.run([...line, '-o', out], files)).then((ran) => ran?.files[0] && app.workshop.showPreview('Blobs share memory', ran.files[0], [...line, '-o', out])) }, 'Show that net'),
+      asCommand(line));
+  };
+
+  app.on(['measures'], show);
+  app.on(['time'], showMoment);
+  return {
+    element: h('div.shapes', part('Inputs', rows), progress.element, findings, ...results, line),
+    update: () => {
+      const now = measures.net();
+      if (now && now.id === net && measures.told()) return;
+      net = now?.id ?? -1;
+      show();
+      if (now && !measures.told()) void run();
+    },
+  };
+}
+
+export const shapesTool: Tool = {
+  id: 'shapes', title: 'Shapes', what: 'Shapes, cost and memory', icon: 'M2 14V2M2 14h12M5 11V8M8 11V4M11 11V6', make,
+};
