@@ -139,6 +139,11 @@ test('sums by scope; a click finds what is in one', async () => {
   const inScope = answer.scopes.find(({ scope }) => scope === 'gpu_1/').operators;
   const found = await page.evaluate(() => window.weft.app.state.found.ops.length);
   assert.ok(found >= inScope, `${found} ${inScope}`);
+  // What is said of one device's input holds for its like on the others.
+  await give('gpu_0/label', '4', 'int32');
+  await give('gpu_0/data', '4,3,224,224');
+  const inputs = ['gpu_0/label=4:int32', 'gpu_1/label=4:int32', 'gpu_0/data=4,3,224,224', 'gpu_1/data=4,3,224,224'];
+  assert.deepEqual(await told(inputs), native(['shapes', files[0], '--init', files[1], ...inputs.flatMap((word) => ['--input', word])]));
 });
 
 test('shapes inside a recurrent network; other nets keep what was typed', async () => {

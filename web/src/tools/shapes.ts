@@ -85,13 +85,21 @@ function make(app: App) {
     const names = (now && measures.external.get(now.id)) ?? [];
     if (!now || rows.dataset.of === `${now.id}:${names.join('\n')}`) return;
     rows.dataset.of = `${now.id}:${names.join('\n')}`;
-    const given = measures.inputs(now);
+    const given = measures.inputs(now), fields = new Map<string, { shape: HTMLInputElement; type: HTMLSelectElement }>();
+    const last = (name: string) => name.split('/').at(-1);
     rows.replaceChildren(...names.filter(Boolean).slice(0, 200).map((name) => {
       const have = given.get(name);
       const shape = h('input.mono', { value: have?.shape ?? '', placeholder: '8,3,224,224', 'aria-label': `Shape of ${name}`, spellcheck: false, autocomplete: 'off' });
       const type = h('select', { 'aria-label': `Type of ${name}` }, ...types.map((t) => h('option', { selected: t === (have?.type ?? 'float') }, t)));
+      fields.set(name, { shape, type });
       const changed = () => {
-        measures.give(now, name, { shape: shape.value, type: type.value });
+        // Its like on other devices follow as long as they say the same.
+        const before = given.get(name)?.shape ?? '';
+        for (const [other, field] of fields) {
+          if (other !== name && (last(other) !== last(name) || field.shape.value !== before)) continue;
+          [field.shape.value, field.type.value] = [shape.value, type.value];
+          measures.give(now, other, { shape: shape.value, type: type.value });
+        }
         ask();
       };
       shape.addEventListener('input', changed);
