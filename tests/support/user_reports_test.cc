@@ -14,13 +14,16 @@
 namespace weft::test {
 namespace {
 
-// "pass/properties_test.cc Suite.Test" or "golden/pass.txt # the heading of a case".
+// "pass/properties_test.cc Suite.Test", "golden/pass.txt # the heading of a case" or "web/open.test.mjs # the
+// name of a test".
 void ExpectTest(std::string_view reference) {
   const size_t space = reference.find(' ');
   ASSERT_NE(space, std::string_view::npos) << reference;
   const std::string source = ReadFile(DataPath(StrCat("../", reference.substr(0, space))));
   std::string wanted(reference.substr(space + 1));
-  if (!wanted.starts_with("#")) {
+  if (reference.substr(0, space).ends_with(".mjs")) {
+    wanted = StrCat("test('", wanted.substr(2), "'");
+  } else if (!wanted.starts_with("#")) {
     const size_t dot = wanted.find('.');
     ASSERT_NE(dot, std::string::npos) << reference;
     wanted = StrCat("TEST(", wanted.substr(0, dot), ", ", wanted.substr(dot + 1), ")");
@@ -35,7 +38,8 @@ void ExpectTests(std::string_view references) {
     while (end != std::string_view::npos) {
       const std::string_view next = references.substr(end + 2);
       const std::string_view file = next.substr(0, next.find(' '));
-      if (file.find('/') != std::string_view::npos && (file.ends_with(".cc") || file.ends_with(".txt")))
+      if (file.find('/') != std::string_view::npos &&
+          (file.ends_with(".cc") || file.ends_with(".txt") || file.ends_with(".mjs")))
         break;
       end = references.find("; ", end + 1);
     }
@@ -73,13 +77,13 @@ TEST_P(UserReports, EveryRowHasATestOrAReason) {
   EXPECT_EQ(areas, GetParam().reports);
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, UserReports,
-                         ::testing::Values(Table{"load", {{"load", 16}, {"plan", 6}}},
-                                           Table{"ssa_clone", {{"ssa", 10}, {"clone", 8}}},
-                                           Table{"gradient", {{"gradient", 18}}},
-                                           Table{"convert", {{"convert", 13}}},
-                                           Table{"numerics", {{"numerics", 8}}}),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    Tables, UserReports,
+    ::testing::Values(Table{"load", {{"load", 16}, {"plan", 6}}},
+                      Table{"ssa_clone", {{"ssa", 10}, {"clone", 8}}}, Table{"gradient", {{"gradient", 18}}},
+                      Table{"convert", {{"convert", 13}}}, Table{"viewer", {{"viewer", 6}}},
+                      Table{"dataparallel", {{"dataparallel", 16}}}, Table{"numerics", {{"numerics", 8}}}),
+    [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace
 }  // namespace weft::test
