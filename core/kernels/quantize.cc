@@ -9,6 +9,7 @@
 
 #include "core/kernels/families.h"
 #include "core/kernels/quantization.h"
+#include "core/kernels/segments.h"
 #include "core/kernels/util.h"
 
 namespace weft {
@@ -135,7 +136,18 @@ Result<void> Rowwise8ToFloat(KernelContext& c) {
   return {};
 }
 
+// Inputs fused rows, indices; output the rows as floats.
+Result<void> GatherFused8Bit(KernelContext& c) {
+  WEFT_TRY(const FusedRows table, FindFusedRows(c, c.In(0), 8, 4));
+  WEFT_TRY(const std::vector<int64_t> rows, RowIndices(c, 1, table.rows));
+  WEFT_TRY(float* out, c.Out<float>(0, {static_cast<int64_t>(rows.size()), table.columns}));
+  for (int64_t row : rows)
+    for (int64_t i = 0; i < table.columns; ++i) *out++ = static_cast<float>(table.Value(row, i));
+  return {};
+}
+
 constexpr KernelRow kRows[] = {
+    {"GatherFused8BitRowwise", GatherFused8Bit, "uI"},
     {"FloatToRowwiseQuantized8Bits", FloatToRowwise8, "f"},
     {"Rowwise8BitQuantizedToFloat", Rowwise8ToFloat, "uf"},
     {"FloatToFused8BitRowwiseQuantized", Quantize<float, 8>, "f"},

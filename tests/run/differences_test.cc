@@ -40,8 +40,11 @@ constexpr Reason kReasons[] = {
     {"ZeroGradient", "has no output to differentiate"},
 };
 
-// Types of whose outputs only the first has a gradient: the others are statistics that Caffe2 takes for
-// constants, or say again what the first says (outputs_with_grads of RecurrentNetwork is [0]).
+// Types of whose outputs only the first is weighed. The gradient makers of the norms read the gradient of Y
+// and leave those of mean, deviation and running statistics out, given or not (and say "Gradient of output o0
+// is not provided!" when Y has none): caffe2/gradient_makers.jsonl holds those calls. A fault for who takes a
+// loss of the mean, which Weft shares, as its operators are the same. RecurrentNetwork takes the gradients of
+// the outputs that its argument outputs_with_grads lists: here the first, which the last states say again.
 constexpr std::string_view kFirstOutputOnly[] = {"GroupNorm", "LayerNorm", "SpatialBN", "RecurrentNetwork"};
 
 // Calls of types that have no recorded call with a gradient. Feeds: floats "X:2,3", integers "i=1,0".
