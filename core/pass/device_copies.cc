@@ -40,6 +40,12 @@ std::string CopyName(std::string_view blob, const DevicePtr& device) {
   return IsCpu(device) ? StrCat(blob, "_cpu") : StrCat(blob, "_gpu_", device->id());
 }
 
+// The blob whose copy on this device may be called so; the name itself when there is none.
+std::string_view CopiedName(std::string_view name, const DevicePtr& device) {
+  const std::string suffix = CopyName("", device);
+  return name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
+}
+
 // One blob's places. The first is its home, under its own name.
 struct Replica {
   DevicePtr device;
@@ -217,11 +223,13 @@ class Copier {
     return {};
   }
 
-  // A Copy that this pass made reads across GPUs on purpose.
+  // A Copy that this pass made reads across GPUs on purpose: from one place of a blob to another.
   bool IsOwnCopy(const Op& op, size_t k) {
-    return net_->Str(op.type) == "Copy" && op.outputs.size() == 1 && k == 0 && places_.Get(op.inputs[0]) &&
-           net_->Str(op.outputs[0]) == CopyName(net_->Str(op.inputs[0]), op.device) &&
-           IsGpu(ReplicasOf(op.inputs[0])[0].device);
+    if (net_->Str(op.type) != "Copy" || op.outputs.size() != 1 || k != 0 || !places_.Get(op.inputs[0]))
+      return false;
+    const std::string_view from = net_->Str(op.inputs[0]), to = net_->Str(op.outputs[0]);
+    const DevicePtr& there = ReplicasOf(op.inputs[0])[0].device;
+    return IsGpu(there) && from != to && CopiedName(from, there) == CopiedName(to, op.device);
   }
 
   Result<void> OnOneDevice(const Op& op, const DevicePtr& device) {

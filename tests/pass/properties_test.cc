@@ -186,7 +186,7 @@ std::vector<Property> Properties() {
          made.net.external_inputs = net.external_inputs;  // it lists what is needed
          return std::move(made.net);
        },
-       false},
+       false},  // as inference
       {"prefix there and back",
        [](const Net& net, const Case&) -> Result<Net> {
          WEFT_TRY(const Net there, RenamePrefix(net, {.from = "", .to = "a/b/", .keep = {}}));
@@ -227,6 +227,9 @@ void CheckDevices(const Case& one, const Ran& expected, uint32_t seed) {
   const Ran ran = RunNet(AllHere(*made), one.feeds);
   EXPECT_EQ(ran.error, "");
   EXPECT_TRUE(ran.outputs == expected.outputs) << NetToText(*made);
+  const Result<Net> twice = AddDeviceCopies(*made);
+  ASSERT_TRUE(twice.has_value()) << twice.error().message;
+  EXPECT_TRUE(SameNet(*made, *twice)) << NetToText(*made) << "------\n" << NetToText(*twice);
 }
 
 // Fills of some inputs in an init net, merged: the same values without feeding these.
