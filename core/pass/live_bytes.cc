@@ -127,7 +127,8 @@ class Walker {
       if (theirs) live_[outputs[i]].counts = false;
       around[blob] = !theirs;
     }
-    Symbol stack = kNoSymbol;  // the blob that keeps the workspace
+    Symbol stack = kNoSymbol;                              // the blob that keeps the workspace
+    SymbolMap<Symbol> outer(*net_.symbols, 0, kNoSymbol);  // of the names in a Do
     if (kind == Nesting::kRecurrent) {
       // Links show steps of blobs that are outputs.
       for (const std::string_view arg : {"link_internal", "backward_link_internal"})
@@ -136,7 +137,10 @@ class Walker {
       if (!op.outputs.empty() && net_.Str(op.type) == "RecurrentNetwork") stack = op.outputs.back();
     } else if (kind == Nesting::kPrivate) {
       if (const Result<internal::DoParts> parts = internal::TakeApart(net_, op)) {
-        for (const Symbol inner : parts->inner) around[inner] = 1;
+        for (size_t i = 0; i < parts->inner.size(); ++i) {
+          around[parts->inner[i]] = 1;
+          outer[parts->inner[i]] = parts->outer[i];
+        }
         stack = parts->workspace;
       }
     }
@@ -150,8 +154,10 @@ class Walker {
       const bool loop = nested.arg == "loop_net" || nested.arg == "cond_net";
       for (const Kept& kept : inner.kept()) {
         if (!around.Get(kept.blob)) continue;
-        kept_.push_back({kept.blob, id, kept.bytes});
-        if (loop) kept_.push_back({kept.blob, id, table_.FromData()});  // of further trips
+        const Symbol blob = outer.Get(kept.blob) ? outer.Get(kept.blob) : kept.blob;
+        if (ssa_.FindBlob(blob) == kNoBlob) continue;
+        kept_.push_back({blob, id, kept.bytes});
+        if (loop) kept_.push_back({blob, id, table_.FromData()});  // of further trips
       }
       if (stack) kept_.push_back({stack, id, table_.Multiply(inner.All(), nested.times)});
     }

@@ -176,6 +176,28 @@ TEST(Shapes, WhatADoKeepsLivesUntilItsGradient) {
             std::pair(int64_t{5009}, OpId{2}));
 }
 
+// A Do inside a Do, whose workspace has another name there.
+TEST(Shapes, KeptWorkspacesAreFollowedByTheirNames) {
+  const Net net = NetFromText(R"(
+      op { output: "ws" type: "CreateScope" }
+      op { output: "deep" type: "CreateScope" }
+      op { input: "x" input: "deep" input: "ws" output: "y" output: "deep" output: "ws" type: "Do"
+           arg { name: "inner_blobs" strings: "a" strings: "stack" strings: "b" }
+           arg { name: "outer_blobs_idx" ints: 0 ints: 1 ints: 2 }
+           arg { name: "net" n { op { input: "a" input: "stack" output: "b" output: "stack" type: "Do"
+             arg { name: "inner_blobs" strings: "c" strings: "d" } arg { name: "outer_blobs_idx" ints: 0 ints: 1 }
+             arg { name: "net" n { op { input: "c" output: "t" type: "Tanh" } op { input: "t" output: "d" type: "Tanh" } } } } } } }
+      op { input: "y" output: "z" type: "Tanh" }
+      op { input: "deep" output: "w" type: "Relu" }
+      external_input: "x" external_output: "y")");
+  ShapeTable table;
+  const std::vector<GivenBlob> given = {*ParseGivenBlob("x=250", *net.symbols, table)};
+  const NetShapes shapes = InferShapes(net, given, table);
+  // x, y and z, and t in the workspace that is read at the end.
+  EXPECT_EQ(MostLive(net, shapes, table).most.code, 4000);
+  EXPECT_EQ(MostLive(net, shapes, table).op, 3);
+}
+
 TEST(Shapes, CorpusIsWholeOrSaysWhatIsMissing) {
   const char* folder = std::getenv("WEFT_CORPUS");
   const std::string path = folder ? folder : WEFT_SOURCE "/../shared/netdefs";
