@@ -6,13 +6,17 @@
 
 #include <iterator>
 #include <memory>
+#include <optional>
 
 #include "core/base/str.h"
 #include "core/grad/after.h"
 #include "core/grad/gradient.h"
 #include "core/grad/repair.h"
+#include "core/grad/stored.h"
+#include "core/pass/losses.h"
 #include "core/ssa/print.h"
 #include "native/cli/command.h"
+#include "native/cli/grad_json.h"
 #include "native/cli/load.h"
 #include "native/cli/progress.h"
 #include "native/io/file.h"
@@ -25,7 +29,7 @@ struct Words {
   std::string file, output, forward, mode = "right", mixed = "error", dedup;
   std::vector<std::string> loss, stop, freeze, wrt;
   size_t skip = 0;
-  bool repair = false, separate = false;
+  bool repair = false, separate = false, replan = false, suggest = false;
 };
 
 // "B", "B=G" or "B=INDICES,VALUES".
@@ -118,37 +122,6 @@ std::string GradientText(const Net& net, const Gradient& gradient) {
   return StrCat("rows ", net.Str(gradient.indices), ", values ", net.Str(gradient.values));
 }
 
-std::string Json(const Net& net, const RepairedPlan& plan) {
-  Net generated(net.symbols);
-  generated.ops = plan.backward.ops;
-  std::string out;
-  JsonWriter json(out);
-  json.BeginObject().Key("ops").String(NetToText(generated)).Key("grads").BeginObject();
-  for (const BlobGradient& of : plan.backward.gradients) {
-    if (of.gradient.none()) continue;
-    json.Key(net.Str(of.blob));
-    if (of.gradient.is_dense()) {
-      json.String(net.Str(of.gradient.dense));
-    } else {
-      json.BeginObject().Key("indices").String(net.Str(of.gradient.indices));
-      json.Key("values").String(net.Str(of.gradient.values)).EndObject();
-    }
-  }
-  json.EndObject().Key("origin").BeginArray();
-  for (size_t i = 0; i < plan.backward.origin.size(); ++i) {
-    const Origin& origin = plan.backward.origin[i];
-    json.BeginArray().Int(i).Int(origin.kind == Origin::kRule ? origin.forward : kNoOp).EndArray();
-  }
-  json.EndArray();
-  if (plan.changed) {
-    json.Key("changes").BeginArray();
-    for (const std::string& change : plan.changes) json.String(change);
-    json.EndArray();
-  }
-  json.EndObject();
-  return out;
-}
-
 std::string Why(const Net& net, const Origin& origin) {
   switch (origin.kind) {
     case Origin::kSeed:
@@ -210,12 +183,88 @@ void Show(Stream& out, const Net& net, const RepairedPlan& plan) {
   out.Flush();
 }
 
+std::string LossText(const Net& net, const Loss& loss) {
+  const std::string_view blob = net.Str(loss.blob);
+  if (loss.given.none()) return std::string(blob);
+  if (loss.given.is_dense()) return StrCat(blob, "=", net.Str(loss.given.dense));
+  return StrCat(blob, "=", net.Str(loss.given.indices), ",", net.Str(loss.given.values));
+}
+
+// What one might differentiate: the losses of the pass that is there, else likely ones.
+int Suggest(Main& main, const Net& net, const std::optional<StoredPass>& stored) {
+  const std::vector<LossCandidate> candidates =
+      stored ? std::vector<LossCandidate>() : SuggestLosses(net, StandardOps());
+  if (main.json) {
+    std::string text;
+    JsonWriter json(text);
+    json.BeginObject().Key("losses").BeginArray();
+    for (const LossCandidate& candidate : candidates) {
+      json.BeginObject().Key("loss").String(net.Str(candidate.blob)).Key("op").Int(candidate.writer);
+      json.Key("why").String(candidate.why).Key("likely").Bool(candidate.likely).EndObject();
+    }
+    json.EndArray().Key("stored");
+    if (stored) {
+      json.BeginObject()
+          .Key("begin")
+          .Int(stored->begin)
+          .Key("end")
+          .Int(stored->end)
+          .Key("losses")
+          .BeginArray();
+      for (const Loss& loss : stored->losses) json.String(LossText(net, loss));
+      json.EndArray().EndObject();
+    } else {
+      json.Null();
+    }
+    const Ssa ssa(net);
+    json.Key("inputs").BeginArray();
+    for (Symbol blob : net.external_inputs) json.String(net.Str(blob));
+    json.EndArray().Key("blobs").BeginArray();
+    for (Symbol blob : ssa.blobs()) json.String(net.Str(blob));
+    json.EndArray().EndObject();
+    return PrintJson(main, text);
+  }
+  Stream out(STDOUT_FILENO, main.color);
+  if (stored) {
+    for (const Loss& loss : stored->losses)
+      out.Write(StrCat(LossText(net, loss), "  of the backward pass at operators ", stored->begin, " to ",
+                       stored->end - 1, "\n"));
+  }
+  for (const LossCandidate& candidate : candidates)
+    out.Write(StrCat(net.Str(candidate.blob), "  ", candidate.why, ", op ", candidate.writer, "\n"),
+              candidate.likely ? TextClass::kPlain : TextClass::kMuted);
+  out.Flush();
+  return out.failed() ? kInputAtFault : kOk;
+}
+
 int Run(Main& main, const Words& words) {
   Result<Net> loaded = LoadNet(words.file);
   if (!loaded) return main.Fail(loaded.error(), words.file);
-  const Result<GradientOptions> options = ParseOptions(words, *loaded);
+  std::vector<Op> tail;  // behind a pass that is planned again
+  std::optional<StoredPass> stored;
+  if (words.replan || words.suggest) {
+    Result<std::optional<StoredPass>> found = FindStoredPass(*loaded);
+    if (!found) return main.Fail(found.error(), words.file);
+    stored = std::move(*found);
+    if (words.suggest) return Suggest(main, *loaded, stored);
+    if (!stored)
+      return main.Fail({ErrorCode::kInvalidArgument,
+                        "--replan: no operator of the net is marked as generated, so there is no backward "
+                        "pass to plan again"},
+                       words.file);
+    loaded = TakeStoredPassAway(std::move(*loaded), *stored, tail);
+  }
+  Result<GradientOptions> options = ParseOptions(words, *loaded);
   if (!options) return main.Fail(options.error(), words.file);
+  if (stored) {
+    options->scope_device = stored->device;
+    if (options->losses.empty()) options->losses = stored->losses;
+  }
   Result<RepairedPlan> planned = Plan(*loaded, *options);
+  if (!planned && main.json && planned.error().code == ErrorCode::kVersionConflict) {
+    PrintJson(main, ConflictsJson(*loaded, *options, planned.error()));
+    return kInputAtFault;
+  }
   if (!planned) return main.Fail(planned.error(), words.file);
   RepairedPlan& plan = *planned;
   const Net& net = plan.changed ? plan.forward : *loaded;
@@ -232,7 +281,7 @@ int Run(Main& main, const Words& words) {
          "repaired net goes (--forward OUT)"},
         words.file);
   }
-  const std::string json = main.json ? Json(net, plan) : "";
+  const std::string json = main.json ? PlanJson(*loaded, net, plan) : "";
   if (words.output.empty() && !main.json) {
     Stream out(STDOUT_FILENO, main.color);
     ShowRepair(out, *loaded, plan);
@@ -248,6 +297,7 @@ int Run(Main& main, const Words& words) {
       std::vector<Op>& ops = plan.forward.ops;
       ops.insert(ops.end(), std::make_move_iterator(plan.backward.ops.begin()),
                  std::make_move_iterator(plan.backward.ops.end()));
+      ops.insert(ops.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
     }
     const Result<void> saved = SaveNet(words.output, plan.forward);
     if (!saved) return main.Fail(saved.error());
@@ -265,10 +315,15 @@ void AddGrad(CLI::App& app, Main& main) {
   CLI::App* command = AddSubcommand(app, main, "grad", "the backward pass of a net",
                                     [&main, words] { return Run(main, *words); });
   AddFile(*command, words->file);
-  AddRepeated(*command, "--loss", words->loss,
-              "what to differentiate; with =G its gradient is given, with =I,V as rows and values")
-      ->required()
-      ->type_name("B[=G|=I,V]");
+  CLI::Option* loss =
+      AddRepeated(*command, "--loss", words->loss,
+                  "what to differentiate; with =G its gradient is given, with =I,V as rows and values")
+          ->type_name("B[=G|=I,V]");
+  CLI::Option* replan =
+      command->add_flag("--replan", words->replan,
+                        "the net has a backward pass: plan it again, of its losses unless others are named");
+  CLI::Option* suggest =
+      command->add_flag("--suggest", words->suggest, "only tells what one might differentiate");
   command->add_option("--skip", words->skip, "operators at the front that are not differentiated")
       ->type_name("N");
   AddRepeated(*command, "--wrt", words->wrt, "only gradients of these blobs; * and ? match")
@@ -298,7 +353,10 @@ void AddGrad(CLI::App& app, Main& main) {
   AddOutput(*command, words->output);
   AddJson(
       *command, main,
-      R"({"ops":"<NetDef text>","grads":{blob:name|{indices,values}},"origin":[[generated,forward or -1]...]})");
+      R"({"ops":"<NetDef text>","grads":{blob:name|{indices,values}},"origin":[[generated,forward or -1]...],"sums","stashes",...})");
+  command->parse_complete_callback([loss, replan, suggest] {
+    if (loss->count() + replan->count() + suggest->count() == 0) throw CLI::RequiredError("--loss");
+  });
   command->footer(
       "OUT is the net with its backward pass. Without -o and --json the pass is listed for reading.");
 }

@@ -145,12 +145,65 @@ void AddOne(CLI::App& group, Main& main, const PassDef& pass) {
   command->footer("A value @FILE stands for the lines of that file.");
 }
 
+// One command for those who make a form of it: its files and options, as the command line knows them.
+void WriteCommand(JsonWriter& json, const CLI::App& command, const std::vector<std::string>& words) {
+  json.BeginObject().Key("words").BeginArray();
+  for (const std::string& word : words) json.String(word);
+  json.EndArray().Key("what").String(command.get_description()).Key("files").BeginArray();
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) continue;
+    json.BeginObject()
+        .Key("name")
+        .String(option->get_name(true))
+        .Key("required")
+        .Bool(option->get_required());
+    json.EndObject();
+  }
+  json.EndArray().Key("options").BeginArray();
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_positional() || option->get_lnames().empty()) continue;
+    const std::string& name = option->get_lnames()[0];
+    if (name == "help" || name == "json" || name == "output" || name == "init-output") continue;
+    const bool flag = option->get_expected_max() == 0;
+    json.BeginObject().Key("name").String(name).Key("value").String(flag ? "" : option->get_type_name());
+    json.Key("what")
+        .String(option->get_description())
+        .Key("required")
+        .Bool(option->get_required())
+        .EndObject();
+  }
+  json.EndArray().EndObject();
+}
+
+int List(Main& main, const CLI::App& app, const CLI::App& group) {
+  std::string text;
+  JsonWriter json(text);
+  json.BeginObject().Key("commands").BeginArray();
+  for (const CLI::App* pass : group.get_subcommands({}))
+    WriteCommand(json, *pass, {"pass", pass->get_name()});
+  for (const CLI::App* command : app.get_subcommands({}))
+    if (command->get_name() == "clone" || command->get_name() == "extract")
+      WriteCommand(json, *command, {command->get_name()});
+  json.EndArray().EndObject();
+  return PrintJson(main, text);
+}
+
 }  // namespace
 
 void AddPass(CLI::App& app, Main& main) {
   CLI::App* group = app.add_subcommand("pass", "changes a net as a whole: see weft pass --help");
   group->footer("");
-  group->require_subcommand(1);
+  group->require_subcommand(0, 1);
+  auto list = std::make_shared<bool>(false);
+  group->add_flag(
+      "--json", *list,
+      R"({"commands":[{"words","what","files":[{name,required}],"options":[...]}]}: the passes, clone and extract)");
+  group->callback([&main, &app, group, list] {
+    if (!group->get_subcommands().empty()) return;
+    if (!*list) throw CLI::RequiredError::Subcommand(1);
+    main.json = true;
+    main.exit = List(main, app, *group);
+  });
   for (const PassDef& pass : Passes()) AddOne(*group, main, pass);
 }
 

@@ -209,9 +209,54 @@ external_input: "x" external_output: "loss")";
   EXPECT_EQ(error["op"], 1);
   const std::string message = error["message"];
   for (const char* part : {"Tanh", "h@2", "h@3", "op 2"}) EXPECT_TRUE(Contains(message, part)) << message;
+  ASSERT_EQ(error["conflicts"].size(), 2u) << error;
+  const json expected = {{"blob", "h"}, {"version", 2},    {"writer", 1},
+                         {"reader", 1}, {"overwriter", 2}, {"output", true}};
+  EXPECT_EQ(error["conflicts"][0], expected);
   const Outcome repaired = Weft({"grad", "-", "--loss", "loss", "--repair", "--json"}, kTwice);
   EXPECT_EQ(repaired.exit, 0) << repaired.out;
   EXPECT_FALSE(repaired.json()["changes"].empty());
+  EXPECT_TRUE(Contains(repaired.json()["listing"].get<std::string>(), "+ 1  Tanh(")) << repaired.out;
+}
+
+TEST(Grad, TellsWhatIsAddedUpAndKept) {
+  constexpr std::string_view kFork = R"(name: "t"
+op { input: "x" output: "h" type: "Tanh" }
+op { input: "h" output: "a" type: "Sigmoid" }
+op { input: "h" input: "a" output: "s" type: "Add" }
+op { input: "s" output: "loss" type: "AveragedLoss" }
+external_input: "x" external_output: "loss")";
+  const json plan = Weft({"grad", "-", "--loss", "loss", "--json"}, kFork).json();
+  EXPECT_EQ(plan["forward"], 4);
+  ASSERT_EQ(plan["sums"].size(), 1u);
+  const json sum = plan["sums"][0];
+  EXPECT_EQ(sum["of"], "h");
+  EXPECT_EQ(sum["type"], "Sum");
+  ASSERT_EQ(sum["parts"].size(), 2u);
+  EXPECT_EQ(sum["parts"][0]["type"], "AddGradient");
+  EXPECT_EQ(sum["parts"][1]["type"], "SigmoidGradient");
+  // h from operator 0 until its own gradient, longest first.
+  const json stash = plan["stashes"][0];
+  EXPECT_EQ(stash["blob"], "h");
+  EXPECT_EQ(stash["from"], 0);
+  EXPECT_EQ(stash["to"], 9);
+}
+
+TEST(Grad, SuggestsLossesAndPlansAgain) {
+  const json suggested = Weft({"grad", "-", "--suggest", "--json"}, kMlp).json();
+  EXPECT_EQ(suggested["losses"][0]["loss"], "loss");
+  EXPECT_EQ(suggested["losses"][0]["likely"], true);
+  EXPECT_TRUE(suggested["stored"].is_null());
+  EXPECT_EQ(Weft({"grad", "-"}, kMlp).exit, 2);
+  EXPECT_EQ(Weft({"grad", "-", "--replan"}, kMlp).exit, 1);
+  const Folder folder;
+  for (const char* model : {"resnet50_train_2gpu_4shards_gloo", "dlrm_26"}) {
+    const std::string file = Data(StrCat("models/", model, ".pb")), again = folder / "again.pb";
+    const json stored = Weft({"grad", file, "--suggest", "--json"}).json()["stored"];
+    EXPECT_FALSE(stored["losses"].empty()) << model;
+    EXPECT_EQ(Weft({"grad", file, "--replan", "-o", again}).exit, 0) << model;
+    EXPECT_EQ(Weft({"diff", file, again, "--json"}).json()["same"], true) << model;
+  }
 }
 
 TEST(Clone, RenamesPrefixesAndPicks) {
@@ -248,6 +293,11 @@ TEST(Pass, WritesTheNetAndTellsTheRest) {
   EXPECT_TRUE(Contains(text.err, "peak_before: 32\npeak_after: 16\nlower_bound: 16\nleast_whole: 16\n"))
       << text.err;
   EXPECT_EQ(Weft({"pass", "dead-ops", "-", "--json"}, kMlp).json()["removed"], 0);
+  const json listed = Weft({"pass", "--json"}).json()["commands"];
+  EXPECT_EQ(listed.size(), 14u);  // with clone and extract
+  EXPECT_EQ(listed[0]["words"], json({"pass", "dead-ops"}));
+  EXPECT_EQ(listed[0]["options"][0]["name"], "keep");
+  EXPECT_EQ(Weft({"pass"}).exit, 2);
   const Outcome wrong = Weft({"pass", "dead-ops", "-", "--keep", "nothing"}, kMlp);
   EXPECT_EQ(wrong.exit, 1);
   EXPECT_TRUE(Contains(wrong.err, "the net has no blob nothing")) << wrong.err;

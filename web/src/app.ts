@@ -16,7 +16,7 @@ import { Tint } from './tint.ts';
 import type { View } from './view.ts';
 import { Workshop } from './workshop.ts';
 
-export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'working' | 'findings' | 'preview' | 'measures' | 'tint' | 'time';
+export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'faults' | 'working' | 'findings' | 'preview' | 'measures' | 'tint' | 'time';
 
 export interface Problem {
   title: string;
@@ -138,18 +138,24 @@ export class App {
 
   // Showing.
 
-  async show(id: number): Promise<void> {
+  /** `likeNow`: with the camera and the selection of the net that shows, for one that is nearly the same. */
+  async show(id: number, { likeNow = false } = {}): Promise<void> {
     const { state } = this;
     if (state.view) state.view.camera = { ...this.view.camera };
+    const before = likeNow ? { camera: state.view?.camera ?? null, selection: state.selection } : null;
     let next = this.views.get(id);
     if (!next) {
       if (!state.nets.some((n) => n.id === id)) await this.refresh();
       const net = state.nets.find((n) => n.id === id) ?? (await this.engine.ask('describeNet', id));
-      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), groups: 0, camera: null, lines: 0, findings: [] };
+      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), groups: 0, camera: before?.camera ?? null, lines: 0, findings: [] };
       this.views.set(id, next);
     }
     this.clearFound();
+    this.clearFaults();
     await this.build(next, { fresh: state.view !== next });
+    const { selection } = before ?? {};
+    if (selection?.what === 'op' && selection.op < next.net.numOps) await this.selectOp(selection.op);
+    if (selection?.what === 'blob' && selection.details) await this.selectBlobNamed(selection.details.name).catch(() => {});
   }
 
   /** Changes how the current net is looked at. Changes of the layout's kind start from the default expansion again. */
@@ -193,7 +199,7 @@ export class App {
       return false;
     }
     view.mode = this.render.counts().mode as LayoutMode;
-    if (state.found && !other) this.render.mark('match', { ops: state.found.ops });
+    if (!other) this.render.mark('match', { ops: state.found?.ops ?? state.faults });
     if (other) this.tell('net'); // panels come first: they decide how wide the view is
     if (view.camera && other) this.view.set(view.camera);
     else if (how.fresh || other) this.view.open();
@@ -592,9 +598,15 @@ export class App {
     return this.inTurn(() => this.jumpGradientNow());
   }
   private async jumpGradientNow(): Promise<void> {
-    const { selection } = this.state;
-    if (selection?.what !== 'op' || !selection.details) return;
-    const to = selection.details.forward >= 0 ? selection.details.forward : selection.details.servedBy[0];
+    const { selection, view } = this.state;
+    if (!view || selection?.what !== 'op' || !selection.details) return;
+    const serving = [...selection.details.servedBy.slice(0, 8)];
+    let to = selection.details.forward >= 0 ? selection.details.forward : serving[0];
+    if (to === serving[0] && serving.length > 1) {
+      // Fills and sums serve it too: the gradient is the one that is marked so.
+      const each = await Promise.all(serving.map((op) => this.engine.ask('describeOp', view.net.id, op)));
+      to = each.find((op) => op.isGradientOp)?.op ?? to;
+    }
     if (to === undefined) this.announce('This operator has no gradient in this net');
     else await this.selectOp(to, { reveal: true });
   }
@@ -606,6 +618,7 @@ export class App {
     this.searchTask?.cancel();
     this.searchTask = null;
     if (!view || !query.trim()) return this.clearFound();
+    this.clearFaults();
     const found: Found = (this.state.found = { query, ops: new Int32Array(), blobs: new Uint32Array(), elsewhere: [], at: -1, running: true, error: '' });
     const task = search(this, this.path(), query, (_, part) => {
       if (!part || this.state.found !== found) return;
@@ -637,6 +650,21 @@ export class App {
     this.render.mark('match', {});
     this.view?.invalidate();
     this.tell('found');
+  }
+  /** Operators at fault: marked in red instead of what was found. */
+  showFaults(ops: number[]): void {
+    this.clearFound();
+    this.state.faults = ops;
+    this.render.mark('match', { ops });
+    this.view.invalidate();
+    this.tell('faults');
+  }
+  clearFaults(): void {
+    if (this.state.faults.length === 0) return;
+    this.state.faults = [];
+    if (!this.state.found) this.render.mark('match', {});
+    this.view.invalidate();
+    this.tell('faults');
   }
   findNext(by: number): Promise<void> {
     return this.inTurn(() => this.findNextNow(by));

@@ -34,6 +34,7 @@ export class Listing {
       if (op >= 0 && !this.element.contains(document.activeElement)) void this.reveal(op);
       this.list.update();
     });
+    app.on(['faults'], () => this.list.invalidate());
     app.on(['found'], () => {
       this.matches = new Set(app.state.found?.ops.subarray(0, 200_000));
       this.list.invalidate();
@@ -99,6 +100,7 @@ export class Listing {
       if (op === selected || several?.has(op)) row.classList.add('selected');
       if (near.has(op)) row.classList.add('near');
       if (this.matches.has(op)) row.classList.add('match');
+      if (this.app.state.faults.includes(op)) row.classList.add('fault');
       if (line) row.append(h('span', pieces(line, lit)));
       return row;
     });

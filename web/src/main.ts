@@ -280,10 +280,12 @@ function build(engine: Engine, render: Renderer): void {
   document.body.append(right, status, live);
   layout();
   updateStatus();
-  theme.onChange(() => {
-    render.setTheme(theme.rendererColors());
+  const recolor = () => {
+    render.setTheme(theme.rendererColors(state.faults.length > 0));
     view.invalidate();
-  });
+  };
+  theme.onChange(recolor);
+  app.on(['faults'], recolor);
 
   // Menus.
   function menu(at: HTMLElement, items: { label: string; checked?: boolean; run: () => void }[]): void {

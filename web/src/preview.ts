@@ -17,9 +17,8 @@ export function previewBar(app: App): HTMLElement {
     const other = before ? nets.find((net) => net.document === preview.document && net.parent < 0)?.id : preview.base;
     const text = preview.name.replace(/\.pb$/, '') + '.pbtxt';
     element.replaceChildren(
-      h('span', h('b', before ? 'Before' : 'Preview'), ' ', preview.what),
+      h('span.what', { title: preview.what }, h('b', before ? 'Before' : 'Preview'), ' ', preview.what),
       h('button.quiet', { onclick: () => other !== undefined && void app.show(other) }, before ? 'Show after' : 'Show before'),
-      h('span.spacer'),
       h('button.quiet', { onclick: () => saveFile(preview.name, preview.blob) }, 'Save .pb'),
       h('button.quiet', { onclick: () => void app.workshop.command.run(['convert', preview.name, text], [{ name: preview.name, blob: preview.blob }]).result.then(({ files }) => {
         for (const { name, bytes } of files) saveFile(name, new Blob([bytes as Uint8Array<ArrayBuffer>]));

@@ -58,10 +58,11 @@ export interface State {
   found: Found | null;
   working: { what: string; done: number; cancel: () => void } | null;
   preview: Preview | null;
+  faults: number[]; // operators that stand in the way of something
 }
 
 export const emptyState = (): State => ({
-  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null, preview: null,
+  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null, preview: null, faults: [],
 });
 
 export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>

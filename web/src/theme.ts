@@ -79,10 +79,10 @@ export class Theme {
     }
     this.apply();
   }
-  /** 0xRRGGBB in the renderer's order. */
-  rendererColors(): Uint32Array {
+  /** 0xRRGGBB in the renderer's order. `faults`: what is marked is at fault, not found. */
+  rendererColors(faults = false): Uint32Array {
     const colors = themes[this.shown];
-    return Uint32Array.from(colorNames, (name) => parseInt(colors[name].slice(1), 16));
+    return Uint32Array.from(colorNames, (name) => parseInt(colors[faults && name === 'match' ? 'error' : name].slice(1), 16));
   }
 
   private apply(): void {

@@ -15,7 +15,7 @@ interface Page {
   readonly engine: Engine;
   path(): NetInfo[];
   refresh(): Promise<void>;
-  show(net: number): Promise<void>;
+  show(net: number, how?: { likeNow?: boolean }): Promise<void>;
   close(document: number): Promise<void>;
   tell(topic: 'preview'): void;
 }
@@ -24,6 +24,8 @@ export class Workshop {
   readonly command: Command;
   private readonly page: Page;
   private readonly sources = new Map<number, File>(); // by document
+  private turns: Promise<void> = Promise.resolve();
+  private leaving = -1; // the document of a preview that shows still while the next one comes
 
   constructor(page: Page, command: Command) {
     this.page = page;
@@ -41,7 +43,7 @@ export class Workshop {
   /** The net that commands are about: the outermost around the one that shows; what a preview was made of. */
   base(): NetInfo | null {
     const { preview, nets } = this.page.state, shown = this.page.path()[0];
-    return shown && shown.document === preview?.document ? nets.find((net) => net.id === preview.base) ?? null : shown ?? null;
+    return shown && (shown.document === preview?.document || shown.document === this.leaving) ? nets.find((net) => net.id === preview?.base) ?? null : shown ?? null;
   }
   /** How a command names a net, and the file that it needs for that. */
   fileOf(net: NetInfo): { word: string; file: File } {
@@ -60,8 +62,16 @@ export class Workshop {
     return [...this.sources.values()];
   }
 
-  /** Shows what a command made of the base net, instead of an older preview. */
-  async showPreview(what: string, made: Made, words: string[]): Promise<void> {
+  /**
+   * Shows what a command made of the base net, instead of an older preview. `likeNow` keeps camera and selection, for a
+   * preview that follows choices.
+   */
+  showPreview(what: string, made: Made, words: string[], { likeNow = false } = {}): Promise<void> {
+    const turn = this.turns.then(() => this.showPreviewNow(what, made, words, likeNow));
+    this.turns = turn.catch(() => {});
+    return turn;
+  }
+  private async showPreviewNow(what: string, made: Made, words: string[], likeNow: boolean): Promise<void> {
     const base = this.base();
     if (!base) return;
     const old = this.page.state.preview;
@@ -69,6 +79,7 @@ export class Workshop {
     const document = await this.page.engine.open({ name: made.name, bytes: made.bytes }).result;
     this.keep(document, made.name, blob);
     this.page.state.preview = { base: base.id, document, what, name: made.name, blob, words };
+    this.leaving = old?.document ?? -1;
     if (old) {
       await this.page.engine.ask('close', old.document);
       this.sources.delete(old.document);
@@ -76,7 +87,7 @@ export class Workshop {
     await this.page.refresh();
     this.page.tell('preview');
     const net = this.page.state.nets.find((n) => n.document === document && n.parent < 0);
-    if (net) await this.page.show(net.id);
+    if (net) await this.page.show(net.id, { likeNow: likeNow && !!old });
   }
   /** The preview becomes an open file like others, or goes. */
   async endPreview(keep: boolean): Promise<void> {

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 
+import { compareTool } from './compare.ts';
 import { consoleTool } from './console.ts';
+import { gradientsTool } from './gradients.ts';
 import { overlayTool } from './overlay.ts';
+import { passesTool } from './passes.ts';
 import { shapesTool } from './shapes.ts';
 import type { Tool } from './tool.ts';
 
 /** In the order of the rail. */
-export const tools: Tool[] = [shapesTool, overlayTool, consoleTool];
+export const tools: Tool[] = [gradientsTool, shapesTool, passesTool, compareTool, overlayTool, consoleTool];
