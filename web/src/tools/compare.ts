@@ -34,6 +34,7 @@ function make(app: App) {
   let diff: Diff | null = null;
   let rows: Row[] = [];
   let known = '';
+  let runs = 0;
   const types = new Map<string, string>();
   const progress = new Progress(), outcome = h('div'), command = h('div'), turn = h('div.switch', { role: 'group', 'aria-label': 'Net shown' });
   const list = new VirtualList('listing.planlist', 22, (first, n) => draw(first, n));
@@ -58,6 +59,7 @@ function make(app: App) {
   async function run(): Promise<void> {
     const a = nets().find((net) => String(net.id) === first.value);
     if (!a) return;
+    const mine = ++runs;
     clear();
     const own = workshop.fileOf(a);
     let other: { word: string; file: File }, b: number;
@@ -65,9 +67,10 @@ function make(app: App) {
       const line = ['grad', own.word, '--replan', '-o', own.word.replace(/[#/]/g, '_').replace(/\.(pb|pbtxt|prototxt|txt)$/, '') + '_again.pb'];
       const planned = await progress.follow('Planning again', workshop.command.json<object>(line, [own.file]));
       const made = planned?.files[0];
-      if (!made) return;
+      if (!made || mine !== runs) return;
       if (workshop.base()?.id !== a.id) await app.show(a.id);
       await workshop.showPreview(`Fresh plan of ${netTitle(a, state.documents)}`, made, line);
+      if (mine !== runs) return;
       b = state.nets.find((net) => net.document === state.preview?.document && net.parent < 0)?.id ?? -1;
       other = { word: made.name, file: { name: made.name, blob: state.preview?.blob ?? new Blob() } };
     } else {
@@ -78,7 +81,7 @@ function make(app: App) {
     }
     const line = ['diff', own.word, other.word];
     const found = await progress.follow('Comparing', workshop.command.json<Diff>(line, own.file.name === other.file.name ? [own.file] : [own.file, other.file]));
-    if (!found) return;
+    if (!found || mine !== runs) return;
     diff = found.value;
     sides = [a.id, b];
     rows = [
