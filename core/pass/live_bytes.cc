@@ -157,7 +157,8 @@ class Walker {
         const Symbol blob = outer.Get(kept.blob) ? outer.Get(kept.blob) : kept.blob;
         if (ssa_.FindBlob(blob) == kNoBlob) continue;
         kept_.push_back({blob, id, kept.bytes});
-        if (loop) kept_.push_back({blob, id, table_.FromData()});  // of further trips
+        if (loop && !table_.DependsOnData(kept.bytes))
+          kept_.push_back({blob, id, table_.FromData()});  // of further trips
       }
       if (stack) kept_.push_back({stack, id, table_.Multiply(inner.All(), nested.times)});
     }

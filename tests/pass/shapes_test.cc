@@ -198,6 +198,24 @@ TEST(Shapes, KeptWorkspacesAreFollowedByTheirNames) {
   EXPECT_EQ(MostLive(net, shapes, table).op, 3);
 }
 
+TEST(Shapes, KeptInDeepLoopsStaysSmall) {
+  std::string text = R"(op { input: "x" input: "ws" output: "y" output: "ws" type: "Do"
+      arg { name: "inner_blobs" strings: "a" strings: "b" } arg { name: "outer_blobs_idx" ints: 0 ints: 1 }
+      arg { name: "net" n { op { input: "a" output: "t" type: "Tanh" } op { input: "t" output: "b" type: "Tanh" } } } })";
+  for (int i = 0; i < 28; ++i)
+    text = StrCat(R"(op { input: "go" input: "x" input: "ws" output: "y" output: "ws" type: "While"
+        arg { name: "loop_net" n { )",
+                  text, " } } }");
+  const Net net = NetFromText(StrCat(R"(op { output: "ws" type: "CreateScope" } )", text, R"(
+      op { input: "x" output: "z" type: "Tanh" } op { input: "ws" output: "w" type: "Relu" } external_input: "x" external_input: "go" external_output: "y")"));
+  ShapeTable table;
+  const std::vector<GivenBlob> given = {*ParseGivenBlob("x=250", *net.symbols, table),
+                                        *ParseGivenBlob("go=:bool", *net.symbols, table)};
+  const NetShapes shapes = InferShapes(net, given, table);
+  // x, go, y, z and one trip's t; further ones depend on data.
+  EXPECT_EQ(table.SumText(MostLive(net, shapes, table).most), "4001+?");
+}
+
 TEST(Shapes, CorpusIsWholeOrSaysWhatIsMissing) {
   const char* folder = std::getenv("WEFT_CORPUS");
   const std::string path = folder ? folder : WEFT_SOURCE "/../shared/netdefs";
