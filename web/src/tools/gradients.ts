@@ -140,7 +140,7 @@ function make(app: App) {
     app.clearFaults();
     show();
     const file = done.value.files[0];
-    if (file) await workshop.showPreview(`${repair ? 'Repaired net and backward' : 'Backward'} pass of ${netTitle(of, app.state.documents)}`, file, line, { likeNow: true });
+    if (file) await workshop.showPreview(`${repair ? 'Repaired:' : 'Backward pass of'} ${netTitle(of, app.state.documents)}`, file, line, { likeNow: true });
     made = app.state.preview?.document ?? -1;
     show();
   }

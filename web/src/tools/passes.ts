@@ -69,7 +69,7 @@ function make(app: App) {
     choices.replaceChildren(...passes.map((p) => {
       const name = p.words.at(-1) ?? '', open = p === pass;
       return h('li', h('button', { 'data-pass': name, 'aria-expanded': String(open), onclick: () => choose(open ? null : p) }, h('b', name), h('span.what', p.what)),
-        open ? h('div.form', ...p.files.filter((f) => f.name === 'INIT').map((f) => initField(f.required)), ...p.options.map(field), progress.element, outcome, command) : '');
+        open ? h('div.form', progress.element, outcome, ...p.files.filter((f) => f.name === 'INIT').map((f) => initField(f.required)), ...p.options.map(field), command) : '');
     }));
   }
   function choose(next: Pass | null): void {
@@ -79,6 +79,7 @@ function make(app: App) {
     outcome.replaceChildren();
     command.replaceChildren();
     show();
+    choices.querySelector('[aria-expanded=true]')?.scrollIntoView({ block: 'nearest' });
     if (next) void run();
   }
 
