@@ -86,6 +86,14 @@ test('a net without gradients gets them, live, and what is saved is what the com
   assert.deepEqual(await page.evaluate(() => ({ ...window.weft.view.camera })), camera);
   assert.equal((await selection(page)).op, of);
   assert.deepEqual(await saved('Save .pb'), nativeFile('b.pb', forward, '--loss', suggested[0], '--freeze', param));
+
+  // Only what is asked for.
+  await page.click('.gradients summary');
+  await add('Only gradients of', 'conv2_w');
+  const only = ['--loss', suggested[0], '--freeze', param, '--wrt', 'conv2_w'];
+  await previewed(only.join(' '));
+  await tally(sentence(JSON.parse(native(forward, ...only, '--json'))));
+  assert.deepEqual(await saved('Save .pb'), nativeFile('c.pb', forward, ...only));
   await shotBoth(page, 'gradients');
 });
 

@@ -38,6 +38,7 @@ function make(app: App) {
   const types = new Map<string, string>();
   const progress = new Progress(), outcome = h('div'), command = h('div'), turn = h('div.switch', { role: 'group', 'aria-label': 'Net shown' });
   const list = new VirtualList('listing.planlist', 22, (first, n) => draw(first, n));
+  list.element.setAttribute('aria-label', 'Differences');
   const select = (label: string) => h('select', { 'aria-label': label, onchange: () => void run() });
   const first = select('First net'), second = select('Second net');
   const element = h('div.comparing', h('div.sides', h('span.field', 'A'), first, h('span.field', 'B'), second), progress.element, outcome, turn, list.element, command);

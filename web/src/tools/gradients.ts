@@ -89,6 +89,7 @@ function make(app: App) {
   const tabs = h('div.tabline', { role: 'tablist' });
   const lists = h('div.hidden', tabs);
   list.element.classList.add('hidden');
+  list.element.setAttribute('aria-label', 'Of the backward pass');
   const element = h('div.gradients', stored,
     h('div', losses.element, likely), stops.element, frozen.element,
     h('details', h('summary', 'More choices'), wrt.element,
