@@ -18,7 +18,7 @@ interface Pass { words: string[]; what: string; files: { name: string; required:
 type Told = Record<string, string | number | string[]>;
 
 const DEBOUNCE = 300;
-const byteFacts = ['peak_before', 'peak_after', 'lower_bound', 'least_whole'];
+const byteFacts = ['peak_before', 'peak_after', 'lower_bound', 'least_whole', 'left_alone'];
 
 function make(app: App) {
   const { workshop } = app;
