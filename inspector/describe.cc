@@ -145,9 +145,9 @@ OpDetails DescribeOp(NetModel& model, OpId id, LayoutMode mode) {
   out.name = Str(net, op.name);
   out.engine = Str(net, op.engine);
   out.device = DeviceToString(op.device ? op.device : net.device);
-  out.debug_info = Str(net, op.debug_info);
-  out.domain = Str(net, op.domain);
-  if (op.op_version) out.op_version = StrCat(*op.op_version);
+  out.debug_info = Str(net, op.rest().debug_info);
+  out.domain = Str(net, op.rest().domain);
+  if (op.rest().op_version) out.op_version = StrCat(*op.rest().op_version);
   out.is_gradient_op = op.is_gradient_op;
   out.role = roles.role[id];
   const OpDef* def = model.op_def(id);
@@ -184,7 +184,7 @@ OpDetails DescribeOp(NetModel& model, OpId id, LayoutMode mode) {
   }
   for (Symbol control : op.control_inputs) out.control_inputs.push_back(Str(net, control));
   DescribeArgs(model, op, def, out.args);
-  if (op.unknown) out.unknown_bytes = static_cast<uint32_t>(op.unknown->size());
+  out.unknown_bytes = static_cast<uint32_t>(op.rest().unknown.size());
   if (roles.anchor[id] != id) out.forward = roles.anchor[id];
   out.served_by = model.served_by(id);
   Arrangement& arrangement = model.arrangement(mode);

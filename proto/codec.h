@@ -6,6 +6,7 @@
 // kept and written back. Functions without state; a SymbolTable is written to by one thread at a time.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,8 +32,9 @@ Result<Net> ParseNet(const Bytes& bytes, SymbolTablePtr symbols = nullptr);
 Result<Op> ParseOp(const Bytes& bytes, const SymbolTablePtr& symbols);
 Result<Plan> ParsePlan(const Bytes& bytes, SymbolTablePtr symbols = nullptr);
 
-/// As protobuf writes it: fields by number, unknown ones last. Linear, one allocation.
-std::string SerializeNet(const Net& net);
+/// As protobuf writes it: fields by number, unknown ones last. Linear, one allocation. `more`: operators that
+/// are written behind the net's own, so that a net and its backward pass need not be copied together.
+std::string SerializeNet(const Net& net, std::span<const Op> more = {});
 std::string SerializeOp(const SymbolTable& symbols, const Op& op);
 std::string SerializePlan(const Plan& plan);
 
@@ -46,8 +48,8 @@ Result<Op> ParseOpText(std::string_view text, const SymbolTablePtr& symbols,
 Result<Plan> ParsePlanText(std::string_view text, SymbolTablePtr symbols = nullptr,
                            std::vector<Note>* notes = nullptr);
 
-/// As protobuf's TextFormat prints it, unknown fields as their numbers.
-std::string NetToText(const Net& net);
+/// As protobuf's TextFormat prints it, unknown fields as their numbers. `more` as above.
+std::string NetToText(const Net& net, std::span<const Op> more = {});
 std::string OpToText(const SymbolTable& symbols, const Op& op);
 std::string PlanToText(const Plan& plan);
 

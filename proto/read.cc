@@ -16,7 +16,7 @@ namespace {
 
 using enum WireType;
 
-constexpr size_t kPreparedOps = 16;
+constexpr size_t kPrepared = 16;  // operators, and names, whose hashes are worked out ahead
 
 float AsFloat(const WireField& f) { return FloatFromBits(static_cast<uint32_t>(f.value)); }
 bool AsBool(const WireField& f) { return f.value != 0; }
@@ -166,11 +166,20 @@ Net Reader::ReadNet(std::string_view wire) {
   net.ops.reserve(ops);
   net.external_inputs.reserve(inputs);
   net.external_outputs.reserve(outputs);
+  symbols_->Reserve(inputs + 2 * ops);  // an operator makes a blob or two
   std::vector<std::string_view> args;
   Merged device;
   std::vector<std::string_view> waiting;  // operators whose names are being prepared
   std::vector<uint32_t> hashes;
   std::vector<size_t> hashes_begin;
+  std::vector<std::string_view> waiting_inputs;  // external ones
+  std::vector<uint32_t> input_hashes;
+  const auto intern_waiting = [&] {
+    for (size_t i = 0; i < waiting_inputs.size(); ++i)
+      net.external_inputs.push_back(symbols_->Intern(waiting_inputs[i], input_hashes[i]));
+    waiting_inputs.clear();
+    input_hashes.clear();
+  };
   const auto read_waiting = [&] {
     for (size_t i = 0; i < waiting.size(); ++i)
       ReadOp(waiting[i], net.ops.emplace_back(), hashes.data() + hashes_begin[i]);
@@ -187,7 +196,7 @@ Net Reader::ReadNet(std::string_view wire) {
         hashes_begin.push_back(hashes.size());
         PrepareNames(f.bytes, hashes);
         waiting.push_back(f.bytes);
-        if (waiting.size() == kPreparedOps) read_waiting();
+        if (waiting.size() == kPrepared) read_waiting();
         break;
       case Tag(net_field::kType, kLength):
         net.type = Intern(f.bytes);
@@ -202,7 +211,9 @@ Net Reader::ReadNet(std::string_view wire) {
         args.push_back(f.bytes);
         break;
       case Tag(net_field::kExternalInput, kLength):
-        net.external_inputs.push_back(Intern(f.bytes));
+        waiting_inputs.push_back(f.bytes);
+        input_hashes.push_back(symbols_->Prepare(f.bytes));
+        if (waiting_inputs.size() == kPrepared) intern_waiting();
         break;
       case Tag(net_field::kExternalOutput, kLength):
         net.external_outputs.push_back(Intern(f.bytes));
@@ -215,6 +226,7 @@ Net Reader::ReadNet(std::string_view wire) {
     }
   }
   read_waiting();
+  intern_waiting();
   if (device) net.device = ReadDevice(device);
   net.args = ReadArgs(args);
   return net;
@@ -237,7 +249,11 @@ void Reader::ReadOp(std::string_view wire, Op& op, const uint32_t* hashes) {
   bool adjacent = true;
   const char* args_begin = nullptr;
   const char* args_end = nullptr;
-  std::string unknown;
+  std::shared_ptr<OpRest> rare;
+  const auto rest = [&]() -> OpRest& {
+    if (!rare) rare = std::make_shared<OpRest>();
+    return *rare;
+  };
   Merged device;
   WireField f;
   for (WireCursor cursor(wire); cursor.Next(f);) {
@@ -277,24 +293,24 @@ void Reader::ReadOp(std::string_view wire, Op& op, const uint32_t* hashes) {
         op.is_gradient_op = AsBool(f);
         break;
       case Tag(op_field::kDebugInfo, kLength):
-        op.debug_info = Intern(f.bytes);
+        rest().debug_info = Intern(f.bytes);
         break;
       case Tag(op_field::kDomain, kLength):
-        op.domain = Intern(f.bytes);
+        rest().domain = Intern(f.bytes);
         break;
       case Tag(op_field::kOpVersion, kVarint):
-        op.op_version = AsInt64(f);
+        rest().op_version = AsInt64(f);
         break;
       default:
-        unknown.append(f.whole);
+        rest().unknown.append(f.whole);
     }
   }
+  op.rare = std::move(rare);
   if (device) op.device = ReadDevice(device);
   if (!args.empty()) {
     op.args = adjacent ? ReadArgsShared({args_begin, static_cast<size_t>(args_end - args_begin)}, args)
                        : ReadArgs(args);
   }
-  if (!unknown.empty()) op.unknown = std::make_shared<const std::string>(std::move(unknown));
   arg_views_ = std::move(args);
 }
 

@@ -334,7 +334,9 @@ std::string SortedWire(MessageId id, std::string_view wire) {
   return out;
 }
 
-std::string NetToText(const Net& net) { return WireToText(MessageId::kNetDef, SerializeNet(net)); }
+std::string NetToText(const Net& net, std::span<const Op> more) {
+  return WireToText(MessageId::kNetDef, SerializeNet(net, more));
+}
 std::string OpToText(const SymbolTable& symbols, const Op& op) {
   return WireToText(MessageId::kOperatorDef, SerializeOp(symbols, op));
 }

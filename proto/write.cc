@@ -85,9 +85,10 @@ class Emitter {
  public:
   Emitter(Out& out, const SymbolTable& symbols) : out_(out), symbols_(symbols) {}
 
-  void Emit(const Net& net) {
+  void Emit(const Net& net, std::span<const Op> more = {}) {
     Name(net_field::kName, net.name);
-    for (const Op& op : net.ops) out_.Message(net_field::kOp, [&](Out&) { Emit(op); });
+    for (const std::span<const Op> ops : {std::span<const Op>(net.ops), more})
+      for (const Op& op : ops) out_.Message(net_field::kOp, [&](Out&) { Emit(op); });
     Name(net_field::kType, net.type);
     Int(net_field::kNumWorkers, net.num_workers);
     Device(net_field::kDeviceOption, net.device);
@@ -108,10 +109,11 @@ class Emitter {
     Name(op_field::kEngine, op.engine);
     for (const Symbol s : op.control_inputs) out_.Bytes(op_field::kControlInput, symbols_.Str(s));
     Int(op_field::kIsGradientOp, op.is_gradient_op);
-    Name(op_field::kDebugInfo, op.debug_info);
-    Name(op_field::kDomain, op.domain);
-    Int(op_field::kOpVersion, op.op_version);
-    if (op.unknown) out_.Raw(*op.unknown);
+    if (!op.rare) return;
+    Name(op_field::kDebugInfo, op.rare->debug_info);
+    Name(op_field::kDomain, op.rare->domain);
+    Int(op_field::kOpVersion, op.rare->op_version);
+    out_.Raw(op.rare->unknown);
   }
 
   void Emit(const Plan& plan) {
@@ -203,20 +205,22 @@ class Emitter {
   const SymbolTable& symbols_;
 };
 
-template <typename T>
-std::string Serialize(const SymbolTable& symbols, const T& message) {
+template <typename... Message>
+std::string Serialize(const SymbolTable& symbols, const Message&... message) {
   Sizer sizer;
-  Emitter<Sizer>(sizer, symbols).Emit(message);
+  Emitter<Sizer>(sizer, symbols).Emit(message...);
   std::string out(sizer.total(), '\0');
   Writer writer(out.data(), sizer.TakeSizes());
-  Emitter<Writer>(writer, symbols).Emit(message);
+  Emitter<Writer>(writer, symbols).Emit(message...);
   WEFT_CHECK(writer.position() == out.data() + out.size());
   return out;
 }
 
 }  // namespace
 
-std::string SerializeNet(const Net& net) { return Serialize(*net.symbols, net); }
+std::string SerializeNet(const Net& net, std::span<const Op> more) {
+  return Serialize(*net.symbols, net, more);
+}
 std::string SerializeOp(const SymbolTable& symbols, const Op& op) { return Serialize(symbols, op); }
 std::string SerializePlan(const Plan& plan) { return Serialize(*plan.symbols, plan); }
 

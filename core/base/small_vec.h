@@ -3,7 +3,8 @@
 //
 // SmallVec<T, N>: a vector of trivially copyable T that keeps up to N of them inside itself. Operators have a
 // handful of inputs; a heap block for each list of a million operators would cost more than the rest of the
-// graph.
+// graph. Beside the items there are four bytes: a longer list's place and capacity stand where its items
+// would.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,8 @@ class SmallVec {
   }
   ~SmallVec() { Release(); }
 
-  T* data() { return capacity_ > N ? heap_ : reinterpret_cast<T*>(inline_); }
-  const T* data() const { return capacity_ > N ? heap_ : reinterpret_cast<const T*>(inline_); }
+  T* data() { return on_heap_ ? heap().items : reinterpret_cast<T*>(inline_); }
+  const T* data() const { return on_heap_ ? heap().items : reinterpret_cast<const T*>(inline_); }
   uint32_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
   T* begin() { return data(); }
@@ -62,8 +63,9 @@ class SmallVec {
 
   void clear() { size_ = 0; }
   void push_back(T item) {
-    if (size_ == capacity_) Reserve(capacity_ * 2);
-    data()[size_++] = item;
+    if (size_ == capacity()) Reserve(size_ * 2);
+    data()[size_] = item;
+    ++size_;
   }
   template <typename It>
   void Append(It first, It last) {
@@ -82,41 +84,47 @@ class SmallVec {
   }
 
  private:
+  struct Heap {
+    T* items;
+    uint32_t capacity;
+  };
+  static constexpr size_t kHeapBytes = sizeof(T*) + sizeof(uint32_t);  // without a Heap's padding
+
+  Heap heap() const {
+    Heap heap;
+    std::memcpy(&heap, inline_, kHeapBytes);
+    return heap;
+  }
+  uint32_t capacity() const { return on_heap_ ? heap().capacity : N; }
   void Reserve(uint32_t capacity) {
-    T* heap = static_cast<T*>(::operator new(capacity * sizeof(T)));
-    std::memcpy(static_cast<void*>(heap), data(), size_ * sizeof(T));
+    const Heap heap{static_cast<T*>(::operator new(capacity * sizeof(T))), capacity};
+    std::memcpy(static_cast<void*>(heap.items), data(), size_ * sizeof(T));
     Release();
-    heap_ = heap;
-    capacity_ = capacity;
+    std::memcpy(inline_, &heap, kHeapBytes);
+    on_heap_ = 1;
   }
   void Release() {
-    if (capacity_ > N) ::operator delete(heap_);
-    capacity_ = N;
+    if (on_heap_) ::operator delete(heap().items);
+    on_heap_ = 0;
   }
   void CopyFrom(const SmallVec& other) {
-    if (other.size_ > capacity_) Reserve(other.size_);
+    if (other.size_ > capacity()) Reserve(other.size_);
     std::memcpy(static_cast<void*>(data()), other.data(), other.size_ * sizeof(T));
     size_ = other.size_;
   }
+  // All of it when that is a few words: quicker than counting.
   void MoveFrom(SmallVec& other) {
+    const size_t used = other.on_heap_ ? kHeapBytes : other.size_ * sizeof(T);
+    std::memcpy(inline_, other.inline_, sizeof(inline_) <= 32 ? sizeof(inline_) : used);
     size_ = other.size_;
-    if (other.capacity_ > N) {
-      heap_ = other.heap_;
-      capacity_ = other.capacity_;
-      other.capacity_ = N;
-    } else {
-      // All of it when that is a few words: quicker than counting.
-      std::memcpy(inline_, other.inline_, sizeof(inline_) <= 32 ? sizeof(inline_) : size_ * sizeof(T));
-    }
+    on_heap_ = other.on_heap_;
     other.size_ = 0;
+    other.on_heap_ = 0;
   }
 
-  uint32_t size_ = 0;
-  uint32_t capacity_ = N;
-  union {
-    T* heap_;
-    alignas(T) unsigned char inline_[N * sizeof(T)];
-  };
+  uint32_t size_ : 31 = 0;
+  uint32_t on_heap_ : 1 = 0;
+  alignas(T) unsigned char inline_[N * sizeof(T) > kHeapBytes ? N * sizeof(T) : kHeapBytes];
 };
 
 }  // namespace weft

@@ -36,7 +36,7 @@ Symbol SymbolTable::Intern(std::string_view text, uint32_t hash) {
   WEFT_CHECK(id != UINT32_MAX);
   entries_.push_back({Store(text), text.size()});
   slots_[i] = {hash, id};
-  if (entries_.size() * 2 > slots_.size()) Grow();
+  if (entries_.size() > slots_.size() / 4 * 3) Rehash(slots_.size() * 2);
   return {id};
 }
 
@@ -59,8 +59,18 @@ const char* SymbolTable::Store(std::string_view text) {
   return stored;
 }
 
-void SymbolTable::Grow() {
-  std::vector<Slot> slots(slots_.size() * 2, Slot{});
+void SymbolTable::Reserve(size_t names) {
+  const size_t total = entries_.size() + names;
+  if (names < entries_.size())
+    return;  // growing on demand is as good, and stays linear however often one asks
+  entries_.reserve(total);
+  size_t num_slots = slots_.size();
+  while (total > num_slots / 4 * 3) num_slots *= 2;
+  if (num_slots > slots_.size()) Rehash(num_slots);
+}
+
+void SymbolTable::Rehash(size_t num_slots) {
+  std::vector<Slot> slots(num_slots, Slot{});
   const size_t mask = slots.size() - 1;
   for (const Slot slot : slots_) {
     if (slot.id == 0) continue;

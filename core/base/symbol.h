@@ -47,6 +47,8 @@ class SymbolTable {
   }
   /// REQUIRES: `hash` is what Prepare gave for `text`.
   Symbol Intern(std::string_view text, uint32_t hash);
+  /// For readers who can tell that about `names` new names come: makes room for them at once.
+  void Reserve(size_t names);
   /// The symbol of `text`, or kNoSymbol when nobody interned it.
   Symbol Find(std::string_view text) const;
   /// The text; "" for kNoSymbol.
@@ -66,10 +68,10 @@ class SymbolTable {
   };
   static uint32_t Hash(std::string_view text) { return static_cast<uint32_t>(HashBytes(text)); }
   const char* Store(std::string_view text);
-  void Grow();
+  void Rehash(size_t num_slots);
 
   std::vector<Entry> entries_;
-  std::vector<Slot> slots_;  // size is a power of two
+  std::vector<Slot> slots_;  // size is a power of two; at most three of four are used
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* chunk_next_ = nullptr;
   size_t chunk_left_ = 0;

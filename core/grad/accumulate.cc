@@ -30,11 +30,12 @@ bool HasTag(const DevicePtr& device, std::string_view tag) {
 
 Result<void> Planner::Accumulate(OpId i) {
   for (ValueId id : ssa_.inputs(i)) {
-    if (first_contribution_[id] == UINT32_MAX || ssa_.uses(id)[0] != i) continue;
+    const uint32_t last = last_contribution_[id];
+    if (last == UINT32_MAX || ssa_.uses(id)[0] != i) continue;
     group_.clear();
-    for (uint32_t c = first_contribution_[id]; c != UINT32_MAX; c = contributions_[c].next)
-      group_.push_back(c);
-    first_contribution_[id] = last_contribution_[id] = UINT32_MAX;
+    for (uint32_t c = contributions_[last].next; c != last; c = contributions_[c].next) group_.push_back(c);
+    group_.push_back(last);
+    last_contribution_[id] = UINT32_MAX;
     WEFT_TRY_VOID(AddUp(i, id));
   }
   return {};
@@ -222,7 +223,7 @@ Result<void> Planner::AddUpDense(OpId i, ValueId id) {  // rule 15
   }
   const DefId def = EmitPlain(i, id, "Sum", inputs, defs, {base}, {}, AccumulationDevice());
   SlotOf(id) = {Gradient::Dense(base), def, kNoDef};
-  final_[value(id).blob] = {SlotOf(id), id, true};
+  final_[value(id).blob] = {id, false};
   return {};
 }
 
@@ -259,7 +260,7 @@ Result<void> Planner::AddUpSparse(OpId i, ValueId id) {  // rule 16
   slot.def = concat(indices, indices_defs, "_indices", &slot.gradient.indices);
   slot.values_def = concat(values, values_defs, "_values", &slot.gradient.values);
   SlotOf(id) = slot;
-  final_[value(id).blob] = {slot, id, true};
+  final_[value(id).blob] = {id, false};
   return {};
 }
 

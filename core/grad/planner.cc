@@ -3,6 +3,7 @@
 #include "core/grad/planner.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/str.h"
 #include "core/grad/complete.h"
@@ -57,12 +58,13 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
   slots_.resize(Keeps(kFaultByName) ? ssa_.blobs().size() : ssa_.values().size());
   final_.resize(ssa_.blobs().size());
   if (Keeps(kFaultByName)) frontier_.resize(ssa_.blobs().size(), kNoValue);
-  first_contribution_.resize(ssa_.values().size(), UINT32_MAX);
   last_contribution_.resize(ssa_.values().size(), UINT32_MAX);
   is_loss_.resize(ssa_.values().size(), 0);
   // Most operators have one gradient operator, every few a sum.
   const size_t expected = ssa_.num_ops() + ssa_.num_ops() / 4;
   program_.ops.reserve(expected);
+  program_.first_output.reserve(expected);
+  program_.first_input.reserve(expected);
   backward_.origin.reserve(expected);
 }
 
@@ -102,19 +104,25 @@ Symbol Planner::GradName(Symbol blob) {
 // Names a batch of neighbours with it: the walk needs them soon, and the waits for memory overlap.
 void Planner::InternGradNames(BlobId last) {
   constexpr size_t kBatch = 16;
-  std::string names[kBatch];
   BlobId ids[kBatch];
+  size_t ends[kBatch];  // in texts_
   uint32_t hashes[kBatch];
   size_t count = 0;
+  texts_.clear();
   for (BlobId id = last; count < kBatch && last - id < 2 * kBatch; --id) {
     if (id == last || (!grad_names_[id] && !ssa_.uses(ssa_.latest(id)).empty())) {
-      names[count] = StrCat(net_.Str(ssa_.blobs()[id]), "_grad");
-      hashes[count] = net_.symbols->Prepare(names[count]);
-      ids[count++] = id;
+      texts_.append(net_.Str(ssa_.blobs()[id])).append("_grad");
+      ids[count] = id;
+      ends[count++] = texts_.size();
     }
     if (id == 0) break;
   }
-  for (size_t k = 0; k < count; ++k) grad_names_[ids[k]] = net_.symbols->Intern(names[k], hashes[k]);
+  const auto text = [&](size_t k) {
+    const size_t begin = k == 0 ? 0 : ends[k - 1];
+    return std::string_view(texts_).substr(begin, ends[k] - begin);
+  };
+  for (size_t k = 0; k < count; ++k) hashes[k] = net_.symbols->Prepare(text(k));
+  for (size_t k = 0; k < count; ++k) grad_names_[ids[k]] = net_.symbols->Intern(text(k), hashes[k]);
 }
 
 // ---- start ----
@@ -234,7 +242,7 @@ void Planner::AddSeed(Symbol blob, ValueId id) {
 
 void Planner::SetGradient(ValueId id, const Slot& slot) {
   SlotOf(id) = slot;
-  final_[value(id).blob] = {slot, id, true};
+  final_[value(id).blob] = {id, slot.gradient.none()};
   if (Keeps(kFaultByName)) frontier_[value(id).blob] = id;
 }
 
@@ -254,12 +262,9 @@ DefId Planner::Emit(Op op, Origin origin) {
 void Planner::Contribute(ValueId id, const Contribution& contribution) {
   const uint32_t index = static_cast<uint32_t>(contributions_.size());
   contributions_.push_back(contribution);
-  if (last_contribution_[id] == UINT32_MAX) {
-    first_contribution_[id] = index;
-  } else {
-    contributions_[last_contribution_[id]].next = index;
-  }
-  last_contribution_[id] = index;
+  uint32_t& last = last_contribution_[id];
+  contributions_[index].next = last == UINT32_MAX ? index : std::exchange(contributions_[last].next, index);
+  last = index;
 }
 
 // ---- one forward operator (rules 7 to 11) ----
@@ -523,31 +528,33 @@ void Planner::UpdateGradients(OpId i) {
   for (size_t k = 0; k < inputs.size(); ++k) {
     const BlobId blob = value(inputs[k]).blob;
     if (!gradients[k].none() && Wanted(inputs[k])) {
-      updates_.push_back({blob, {taken_[k], inputs[k], true}});
+      updates_.push_back({blob, inputs[k], taken_[k]});
       updated_[op.inputs[k]] = 1;
       if (Keeps(kFaultByName)) frontier_[blob] = inputs[k];
-    } else if (!final_[blob].known || Holds(op.outputs, op.inputs[k])) {
-      updates_.push_back({blob, {{}, inputs[k], true}});
+    } else if (final_[blob].value == kNoValue || Holds(op.outputs, op.inputs[k])) {
+      updates_.push_back({blob, inputs[k], {}});
     }
   }
   // Decided against the map as it was before this operator. Of one blob's entries the last wins; unless B60
   // is kept, the last that is not none.
-  for (const auto& [blob, update] : updates_) {
-    const bool none = update.slot.gradient.none();
+  for (const auto& [blob, value, slot] : updates_) {
+    const bool none = slot.gradient.none();
     if (none && !Keeps(kFaultLastWins) && updated_.Find(ssa_.blobs()[blob])) continue;
-    final_[blob] = update;
-    if (!none || Keeps(kFaultByName)) SlotOf(update.value) = update.slot;
+    final_[blob] = {value, none};
+    if (!none || Keeps(kFaultByName)) SlotOf(value) = slot;
   }
 }
 
 // ---- end (rule 18) ----
 
 void Planner::Conclude() {
+  const auto count = std::count_if(final_.begin(), final_.end(), [](const Final& f) { return !f.none; });
   std::vector<DefId> results;
+  results.reserve(static_cast<size_t>(count) * 2 + pinned_.size());
   for (const Final& f : final_) {
-    if (f.slot.gradient.none()) continue;
-    results.push_back(f.slot.def);
-    results.push_back(f.slot.values_def);
+    if (f.none) continue;
+    results.push_back(SlotOf(f.value).def);
+    results.push_back(SlotOf(f.value).values_def);
   }
   if (!wanted_.empty()) DropUnwanted(results);
   const size_t num_results = results.size();
@@ -556,10 +563,11 @@ void Planner::Conclude() {
       program_, net_, [this](Symbol name) { return IsForwardName(name); }, results, ops_, options_.faults);
   results.resize(num_results);
   NameResults(results, names);
+  backward_.gradients.reserve(static_cast<size_t>(count) + unknown_losses_.size());
   for (BlobId b = 0; b < final_.size(); ++b) {
     const Final& f = final_[b];
-    if (f.slot.gradient.none() || !InResult(b)) continue;
-    backward_.gradients.push_back({ssa_.blobs()[b], f.slot.gradient, value(f.value).version});
+    if (f.none || !InResult(b)) continue;
+    backward_.gradients.push_back({ssa_.blobs()[b], SlotOf(f.value).gradient, value(f.value).version});
   }
   for (const BlobGradient& loss : unknown_losses_) backward_.gradients.push_back(loss);
   backward_.ops = std::move(program_.ops);
@@ -574,7 +582,7 @@ bool Planner::InResult(BlobId b) const {
 void Planner::DropUnwanted(std::vector<DefId>& results) {
   size_t n = 0;
   for (BlobId b = 0; b < final_.size(); ++b) {
-    if (final_[b].slot.gradient.none()) continue;
+    if (final_[b].none) continue;
     if (!InResult(b)) results[n] = results[n + 1] = kNoDef;
     n += 2;
   }
@@ -587,9 +595,9 @@ void Planner::DropUnwanted(std::vector<DefId>& results) {
 
 void Planner::NameResults(const std::vector<DefId>& results, const std::vector<Symbol>& names) {
   size_t n = 0;
-  for (Final& f : final_) {
-    Gradient& gradient = f.slot.gradient;
-    if (gradient.none()) continue;
+  for (const Final& f : final_) {
+    if (f.none) continue;
+    Gradient& gradient = SlotOf(f.value).gradient;
     const DefId def = results[n], values_def = results[n + 1];
     n += 2;
     Symbol& head = gradient.is_dense() ? gradient.dense : gradient.indices;

@@ -28,7 +28,7 @@ struct Slot {
 // One contribution to the gradient of a value that several operators read.
 struct Contribution {
   Slot slot;
-  uint32_t next = UINT32_MAX;  // in the same value's list
+  uint32_t next = UINT32_MAX;  // in the same value's ring
   OpId forward = kNoOp;        // the forward operator it comes from
   // Where the generated halves are written (dense: the first only); kNoOp: passed through.
   int32_t op = kNoOp, values_op = kNoOp;
@@ -151,9 +151,8 @@ class Planner {
   std::vector<Symbol> grad_names_;  // per blob
   std::vector<Slot> slots_;         // per value; per blob when B2 is kept
   struct Final {
-    Slot slot;
-    ValueId value = kNoValue;
-    bool known = false;
+    ValueId value = kNoValue;  // kNoValue: nothing
+    bool none = true;          // no gradient; else that of the value
   };
   std::vector<Final> final_;       // per blob: what the result map says now
   std::vector<ValueId> frontier_;  // when B2 is kept, per blob: the version its gradient belongs to
@@ -162,9 +161,9 @@ class Planner {
   std::vector<BlobGradient> unknown_losses_;  // when B4 is kept
 
   std::vector<Contribution> contributions_;
-  std::vector<uint32_t> first_contribution_, last_contribution_;  // per value
-  std::vector<uint32_t> group_;                                   // contributions being added up
-  std::vector<DefId> pinned_;                                     // given gradients that must survive
+  std::vector<uint32_t> last_contribution_;  // per value
+  std::vector<uint32_t> group_;              // contributions being added up
+  std::vector<DefId> pinned_;                // given gradients that must survive
 
   // Scratch of one operator.
   std::vector<Slot> output_slots_;
@@ -176,7 +175,13 @@ class Planner {
   ScratchMap<char> updated_;      // blobs that got a gradient from this operator
   size_t first_rule_op_ = 0;
   std::vector<std::pair<uint32_t, Contribution>> sparse_;
-  std::vector<std::pair<BlobId, Final>> updates_;
+  struct Update {
+    BlobId blob;
+    ValueId value;
+    Slot slot;
+  };
+  std::vector<Update> updates_;
+  std::string texts_;  // of names to be interned
 
   // Devices of accumulations by the device of their first contribution, which is kept alive; [1]: tags
   // dropped.

@@ -42,8 +42,12 @@ class Rehomer {
       moved.type = Move(op.type);
       moved.name = Move(op.name);
       moved.engine = Move(op.engine);
-      moved.debug_info = Move(op.debug_info);
-      moved.domain = Move(op.domain);
+      if (op.rare) {
+        auto rare = std::make_shared<OpRest>(*op.rare);
+        rare->debug_info = Move(rare->debug_info);
+        rare->domain = Move(rare->domain);
+        moved.rare = std::move(rare);
+      }
       for (Symbol& s : moved.inputs) s = Move(s);
       for (Symbol& s : moved.outputs) s = Move(s);
       for (Symbol& s : moved.control_inputs) s = Move(s);
@@ -89,6 +93,11 @@ Arg NewArg(Symbol name, uint16_t has, ArgData data) {
 ArgDataPtr Arg::Load() const {
   if (encoded) return encoded->decode(*encoded);
   return data ? data : NoData();
+}
+
+const OpRest& Op::rest() const {
+  static const OpRest none;
+  return rare ? *rare : none;
 }
 
 ArgList::ArgList(std::vector<Arg> args) {
@@ -234,6 +243,11 @@ bool SameSymbols(const SymbolTable& ta, std::span<const Symbol> a, const SymbolT
 
 bool SameDeviceOption(const DevicePtr& a, const DevicePtr& b) { return a == b || (a && b && *a == *b); }
 
+bool SameRest(const SymbolTable& ta, const OpRest& a, const SymbolTable& tb, const OpRest& b) {
+  return ta.Str(a.debug_info) == tb.Str(b.debug_info) && ta.Str(a.domain) == tb.Str(b.domain) &&
+         a.op_version == b.op_version;
+}
+
 bool SameNetPtr(const NetPtr& a, const NetPtr& b) { return a == b || (a && b && SameNet(*a, *b)); }
 
 }  // namespace
@@ -274,8 +288,7 @@ bool SameOp(const SymbolTable& table_a, const Op& a, const SymbolTable& table_b,
   return SameDeviceOption(a.device, b.device) && table_a.Str(a.type) == table_b.Str(b.type) &&
          table_a.Str(a.name) == table_b.Str(b.name) && table_a.Str(a.engine) == table_b.Str(b.engine) &&
          a.is_gradient_op.value_or(false) == b.is_gradient_op.value_or(false) &&
-         table_a.Str(a.debug_info) == table_b.Str(b.debug_info) &&
-         table_a.Str(a.domain) == table_b.Str(b.domain) && a.op_version == b.op_version &&
+         SameRest(table_a, a.rest(), table_b, b.rest()) &&
          SameSymbols(table_a, a.inputs, table_b, b.inputs) &&
          SameSymbols(table_a, a.outputs, table_b, b.outputs) &&
          SameSymbols(table_a, a.control_inputs, table_b, b.control_inputs) &&

@@ -98,18 +98,27 @@ class ArgList {
   std::shared_ptr<const std::vector<Arg>> list_;
 };
 
-using BlobList = SmallVec<Symbol, 4>;
+using BlobList = SmallVec<Symbol, 5>;
 
-struct Op {
-  Symbol type, name, engine;
-  BlobList inputs, outputs;
-  SmallVec<Symbol, 2> control_inputs;
-  ArgList args;
-  DevicePtr device;  // null: the file says nothing
-  std::optional<bool> is_gradient_op;
+/// What hardly any operator has.
+struct OpRest {
   Symbol debug_info, domain;
   std::optional<int64_t> op_version;
-  std::shared_ptr<const std::string> unknown;  // fields we do not know, as they came; usually null
+  std::string unknown;  // fields we do not know, as they came
+};
+
+/// Two cache lines: there may be millions.
+struct Op {
+  Symbol type, name, engine;
+  std::optional<bool> is_gradient_op;
+  BlobList inputs, outputs;
+  SmallVec<Symbol, 3> control_inputs;
+  ArgList args;
+  DevicePtr device;                    // null: the file says nothing
+  std::shared_ptr<const OpRest> rare;  // null: nothing of it is set
+
+  /// What is in `rare`, all unset when that is null.
+  const OpRest& rest() const;
 };
 
 struct Net {

@@ -184,11 +184,11 @@ class Printer {
     for (size_t i = 0; i < op.control_inputs.size(); ++i)
       field(i == 0 ? "after" : "", net.Str(op.control_inputs[i]), TextClass::kInput, i == 0 ? 2 : 1);
     if (op.is_gradient_op.value_or(false)) field("", "[G]", TextClass::kMuted);
-    name("domain", op.domain);
-    if (op.op_version) field("op_version", std::to_string(*op.op_version), TextClass::kNumber);
-    if (options_.full) name("debug_info", op.debug_info);
-    if (op.unknown)
-      field("", StrCat("<unknown fields, ", FormatBytes(op.unknown->size()), ">"), TextClass::kMuted);
+    name("domain", op.rest().domain);
+    if (op.rest().op_version) field("op_version", std::to_string(*op.rest().op_version), TextClass::kNumber);
+    if (options_.full) name("debug_info", op.rest().debug_info);
+    if (!op.rest().unknown.empty())
+      field("", StrCat("<unknown fields, ", FormatBytes(op.rest().unknown.size()), ">"), TextClass::kMuted);
   }
 
   // The device of all operators, when they agree and there are several: said once instead of on every line.

@@ -22,6 +22,10 @@ Ssa::Ssa(const Net& net, const SsaOptions& options)
   inputs_.reserve(num_inputs);
   outputs_.reserve(num_outputs);
   values_.reserve(num_outputs + net.external_inputs.size());
+  const size_t most_blobs =
+      std::min<size_t>(net.symbols->size(), num_outputs + num_inputs + net.external_inputs.size());
+  blobs_.reserve(most_blobs);
+  latest_.reserve(most_blobs);
 
   const auto add_blob = [&](Symbol name, bool outside) {
     const BlobId blob = static_cast<BlobId>(blobs_.size());
@@ -90,14 +94,14 @@ Ssa::Ssa(const Net& net, const SsaOptions& options)
   input_begin_.push_back(static_cast<uint32_t>(inputs_.size()));
   output_begin_.push_back(static_cast<uint32_t>(outputs_.size()));
 
-  // Uses by counting sort: values are dense, so two passes over the inputs do.
-  use_begin_.assign(values_.size() + 1, 0);
-  for (ValueId value : inputs_) ++use_begin_[value + 1];
-  for (size_t v = 0; v < values_.size(); ++v) use_begin_[v + 1] += use_begin_[v];
+  // Uses by counting sort: values are dense, so two passes over the inputs do. While they are filled in, the
+  // place of a value's next use stands where the next value's uses will begin.
+  use_begin_.assign(values_.size() + 2, 0);
+  for (ValueId value : inputs_) ++use_begin_[value + 2];
+  for (size_t v = 0; v < values_.size(); ++v) use_begin_[v + 2] += use_begin_[v + 1];
   uses_.resize(inputs_.size());
-  std::vector<uint32_t> next(use_begin_.begin(), use_begin_.end() - 1);
   for (size_t i = 0; i < net.ops.size(); ++i)
-    for (ValueId value : inputs(static_cast<OpId>(i))) uses_[next[value]++] = static_cast<OpId>(i);
+    for (ValueId value : inputs(static_cast<OpId>(i))) uses_[use_begin_[value + 1]++] = static_cast<OpId>(i);
 }
 
 std::string ValueName(const Net& net, const Ssa& ssa, ValueId value) {

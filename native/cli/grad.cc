@@ -45,6 +45,18 @@ Loss ParseLoss(Net& net, std::string_view text) {
   return loss;
 }
 
+// Checks that each name that a --loss spells out is there.
+CLI::Validator LossWord() {
+  const auto check = [](const std::string& word) -> std::string {
+    const size_t equals = word.find('='),
+                 comma = equals == std::string::npos ? equals : word.find(',', equals);
+    const bool blank = word.empty() || equals == 0 || equals == word.size() - 1 || comma == equals + 1 ||
+                       comma == word.size() - 1;
+    return blank ? StrCat("expected B, B=G or B=I,V, found ", QuoteBytes(word)) : "";
+  };
+  return CLI::Validator(check, "", "");
+}
+
 // "*" any text, "?" any one character.
 bool MatchesGlob(std::string_view text, std::string_view pattern) {
   size_t t = 0, p = 0, star = std::string_view::npos, resume = 0;
@@ -289,17 +301,11 @@ int Run(Main& main, const Words& words) {
     return out.failed() ? kInputAtFault : kOk;
   }
   if (!words.output.empty()) {
-    if (words.separate) {
-      plan.forward = BackwardNet(net, plan.backward);
-    } else {
-      // Moved, not copied: of a million operators there should be one copy.
-      if (!plan.changed) plan.forward = std::move(*loaded);
-      std::vector<Op>& ops = plan.forward.ops;
-      ops.insert(ops.end(), std::make_move_iterator(plan.backward.ops.begin()),
-                 std::make_move_iterator(plan.backward.ops.end()));
+    std::vector<Op>& ops = plan.backward.ops;
+    if (!words.separate)
       ops.insert(ops.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
-    }
-    const Result<void> saved = SaveNet(words.output, plan.forward);
+    const Result<void> saved = words.separate ? SaveNet(words.output, BackwardNet(net, plan.backward))
+                                              : SaveNet(words.output, net, ops);
     if (!saved) return main.Fail(saved.error());
   }
   if (main.json) return PrintJson(main, json);
@@ -318,6 +324,7 @@ void AddGrad(CLI::App& app, Main& main) {
   CLI::Option* loss =
       AddRepeated(*command, "--loss", words->loss,
                   "what to differentiate; with =G its gradient is given, with =I,V as rows and values")
+          ->check(LossWord())
           ->type_name("B[=G|=I,V]");
   CLI::Option* replan =
       command->add_flag("--replan", words->replan,

@@ -77,9 +77,9 @@ bool IsTextName(const std::string& path) {
   return path == "-" || path.ends_with(".pbtxt") || path.ends_with(".prototxt") || path.ends_with(".txt");
 }
 
-Result<void> SaveNet(const std::string& path, const Net& net) {
+Result<void> SaveNet(const std::string& path, const Net& net, std::span<const Op> more) {
   const ProgressLine progress(StrCat("writing ", path));
-  return WriteFile(path, IsTextName(path) ? NetToText(net) : SerializeNet(net));
+  return WriteFile(path, IsTextName(path) ? NetToText(net, more) : SerializeNet(net, more));
 }
 
 int EmitNet(Main& main, const Net& net, const std::string& output) {

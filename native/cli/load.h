@@ -4,6 +4,7 @@
 // Files as documents, nets and plans, and back.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,8 +28,8 @@ std::vector<Diagnostic> NotesAsFindings(const Document& document);
 
 /// True when a file of this name is written as text: .pbtxt, .prototxt, .txt, and - (standard output).
 bool IsTextName(const std::string& path);
-/// Writes a net in the format that the name asks for.
-Result<void> SaveNet(const std::string& path, const Net& net);
+/// Writes a net, and behind its operators `more`, in the format that the name asks for.
+Result<void> SaveNet(const std::string& path, const Net& net, std::span<const Op> more = {});
 
 /// What clone and extract do with their result: write it to `output` when given; print {"net": text} with
 /// --json; print its text when neither was asked for.

@@ -35,6 +35,8 @@ TEST(Usage, ExitCodes) {
   EXPECT_EQ(Weft({"print", "--nonsense", "x"}).exit, 2);
   EXPECT_EQ(Weft({"grad", "x"}).exit, 2);  // --loss is missing
   EXPECT_EQ(Weft({"grad", "-", "--loss", "l", "--mode", "tea"}).exit, 2);
+  for (const char* blank : {"", "loss=", "=g", "loss=,v", "loss=i,"})
+    EXPECT_EQ(Weft({"grad", "-", "--loss", blank}, kMlp).exit, 2) << blank;
   const Outcome typo = Weft({"prnt", "x"});
   EXPECT_EQ(typo.exit, 2);
   EXPECT_EQ(typo.out, "");
