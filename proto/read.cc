@@ -166,7 +166,7 @@ Net Reader::ReadNet(std::string_view wire) {
   net.ops.reserve(ops);
   net.external_inputs.reserve(inputs);
   net.external_outputs.reserve(outputs);
-  symbols_->Reserve(inputs + 2 * ops);  // an operator makes a blob or two
+  symbols_->Reserve(2 * (inputs + ops));  // an operator makes a blob or two; gradients may come
   std::vector<std::string_view> args;
   Merged device;
   std::vector<std::string_view> waiting;  // operators whose names are being prepared

@@ -12,30 +12,31 @@ namespace {
 constexpr size_t kChunkSize = 64 << 10;
 }  // namespace
 
-SymbolTable::SymbolTable() : slots_(64, Slot{}) {
-  entries_.push_back({"", 0});  // kNoSymbol, never found by text
-  Intern("");                   // kEmptySymbol
+SymbolTable::SymbolTable() : slots_(64, 0) {
+  entries_.push_back({"", 0, 0});  // kNoSymbol, never found by text
+  Intern("");                      // kEmptySymbol
 }
 
-Symbol SymbolTable::Find(std::string_view text) const {
-  const uint32_t hash = Hash(text);
+size_t SymbolTable::Find(std::string_view text, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;
   for (size_t i = hash & mask;; i = (i + 1) & mask) {
-    const Slot slot = slots_[i];
-    if (slot.id == 0) return kNoSymbol;
-    if (slot.hash == hash && Str({slot.id}) == text) return {slot.id};
+    const uint32_t slot = slots_[i];
+    if (slot == 0) return i;
+    if (((slot ^ hash) & ~mask) != 0) continue;
+    const Entry& entry = entries_[IdIn(slot)];
+    if (entry.hash == hash && std::string_view(entry.data, entry.size) == text) return i;
   }
 }
 
+Symbol SymbolTable::Find(std::string_view text) const { return {IdIn(slots_[Find(text, Hash(text))])}; }
+
 Symbol SymbolTable::Intern(std::string_view text, uint32_t hash) {
-  const size_t mask = slots_.size() - 1;
-  size_t i = hash & mask;
-  for (; slots_[i].id != 0; i = (i + 1) & mask)
-    if (slots_[i].hash == hash && Str({slots_[i].id}) == text) return {slots_[i].id};
+  const size_t place = Find(text, hash);
+  if (slots_[place] != 0) return {IdIn(slots_[place])};
   const uint32_t id = size();
-  WEFT_CHECK(id != UINT32_MAX);
-  entries_.push_back({Store(text), text.size()});
-  slots_[i] = {hash, id};
+  WEFT_CHECK(id != UINT32_MAX && text.size() <= UINT32_MAX);
+  entries_.push_back({Store(text), static_cast<uint32_t>(text.size()), hash});
+  slots_[place] = id | (hash & ~static_cast<uint32_t>(slots_.size() - 1));
   if (entries_.size() > slots_.size() / 4 * 3) Rehash(slots_.size() * 2);
   return {id};
 }
@@ -43,12 +44,12 @@ Symbol SymbolTable::Intern(std::string_view text, uint32_t hash) {
 const char* SymbolTable::Store(std::string_view text) {
   if (text.empty()) return "";
   if (text.size() > kChunkSize / 4) {  // long texts get a block of their own and leave the current chunk open
-    chunks_.push_back(std::make_unique<char[]>(text.size()));
+    chunks_.emplace_back(new char[text.size()]);  // not filled with zeros first
     std::memcpy(chunks_.back().get(), text.data(), text.size());
     return chunks_.back().get();
   }
   if (text.size() > chunk_left_) {
-    chunks_.push_back(std::make_unique<char[]>(kChunkSize));
+    chunks_.emplace_back(new char[kChunkSize]);
     chunk_next_ = chunks_.back().get();
     chunk_left_ = kChunkSize;
   }
@@ -70,15 +71,14 @@ void SymbolTable::Reserve(size_t names) {
 }
 
 void SymbolTable::Rehash(size_t num_slots) {
-  std::vector<Slot> slots(num_slots, Slot{});
-  const size_t mask = slots.size() - 1;
-  for (const Slot slot : slots_) {
-    if (slot.id == 0) continue;
-    size_t i = slot.hash & mask;
-    while (slots[i].id != 0) i = (i + 1) & mask;
-    slots[i] = slot;
+  slots_.assign(num_slots, 0);
+  const size_t mask = num_slots - 1;
+  for (uint32_t id = 1; id < size(); ++id) {
+    const uint32_t hash = entries_[id].hash;
+    size_t i = hash & mask;
+    while (slots_[i] != 0) i = (i + 1) & mask;
+    slots_[i] = id | (hash & ~static_cast<uint32_t>(mask));
   }
-  slots_ = std::move(slots);
 }
 
 }  // namespace weft

@@ -59,19 +59,21 @@ class SymbolTable {
  private:
   struct Entry {
     const char* data;
-    size_t size;
-  };
-  // The hash beside the id: a look-up that misses touches no entry, and growing walks this table alone.
-  struct Slot {
+    uint32_t size;
     uint32_t hash;
-    uint32_t id;  // 0 = free
   };
+  // The slot that holds `text`, or the free one where it would go.
+  size_t Find(std::string_view text, uint32_t hash) const;
+  uint32_t IdIn(uint32_t slot) const { return slot & static_cast<uint32_t>(slots_.size() - 1); }
   static uint32_t Hash(std::string_view text) { return static_cast<uint32_t>(HashBytes(text)); }
   const char* Store(std::string_view text);
   void Rehash(size_t num_slots);
 
   std::vector<Entry> entries_;
-  std::vector<Slot> slots_;  // size is a power of two; at most three of four are used
+  // Open addressing; the size is a power of two, at most three of four are used. A slot is an id, which needs
+  // as many bits as the table's size has, with the hash's bits above those: a look-up that misses hardly ever
+  // touches an entry, and few pages hold the table. 0 = free.
+  std::vector<uint32_t> slots_;
   std::vector<std::unique_ptr<char[]>> chunks_;
   char* chunk_next_ = nullptr;
   size_t chunk_left_ = 0;
