@@ -54,6 +54,8 @@ void Pipeline(std::string_view what, const Net& generated) {
     parse();
     plan();
     serialise();
+    backward.reset();
+    net.reset();
   });
 #ifndef __EMSCRIPTEN__
   bench::Measure("protobuf-lite parse + serialise", size, [&] {
