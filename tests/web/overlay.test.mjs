@@ -43,7 +43,7 @@ const titled = (title) => page.waitForFunction((t) => window.weft.app.tint.overl
 /** The colour of a box near its lower right corner, where no text is. */
 const paint = async (op) => {
   await page.evaluate((id) => window.weft.app.selectOp(id, { reveal: true }).then(() => window.weft.app.select(null)), op);
-  await page.waitForTimeout(300); // the flight
+  await page.waitForFunction(() => !window.weft.view.flight);
   return page.evaluate(async (id) => {
     const { view, render } = window.weft;
     await new Promise((done) => view.onFrame(done));

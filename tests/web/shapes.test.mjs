@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, selection, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, launch, models, openPage, root, serve, shotBoth, weft } from './support.mjs';
 
 let server, browser, page;
 before(async () => {
@@ -59,6 +59,17 @@ test('all that the command tells of resnet50 is in the page, and its sums on the
   assert.equal(await page.textContent('.shapes [data-live]'), peak);
   assert.equal(await page.getAttribute('.shapes [data-live]', 'data-live'), peakOp);
   await shotBoth(page, 'shapes-resnet50');
+  // Beside the edges: something is written where each edge in sight starts.
+  const written = await page.evaluate(() => {
+    const { app, view } = window.weft, canvas = document.querySelector('.edgelabels'), context = canvas.getContext('2d');
+    const ratio = canvas.width / view.width;
+    return app.render.edgePlaces(200).filter(({ x, y }) => x < view.width - 250 && y > 20 && y < view.height - 20).map(({ value, x, y, up }) => {
+      const data = context.getImageData(x * ratio, (up ? y - 14 : y) * ratio, 60 * ratio, 14 * ratio).data;
+      return [app.measures.text(value), data.some((byte) => byte > 0)];
+    });
+  });
+  assert.ok(written.length > 5 && written.every(([text, ink]) => ink === text.length > 0), JSON.stringify(written));
+  assert.ok(written.some(([text]) => text === '8×64×112×112, 25.7 MB'));
 });
 
 test('the blobs of the peak add up to it, the dearest operator is on top and a click goes there', async () => {
@@ -144,6 +155,18 @@ test('sums by scope; a click finds what is in one', async () => {
   await give('gpu_0/data', '4,3,224,224');
   const inputs = ['gpu_0/label=4:int32', 'gpu_1/label=4:int32', 'gpu_0/data=4,3,224,224', 'gpu_1/data=4,3,224,224'];
   assert.deepEqual(await told(inputs), native(['shapes', files[0], '--init', files[1], ...inputs.flatMap((word) => ['--input', word])]));
+});
+
+test('a wrong shape inside a loop is found, and a click goes inside', async () => {
+  const file = join(root, 'web/examples/loop.pbtxt');
+  await openShapes([file]);
+  const inputs = ['x=2,3', 'w=3,5', 'b=3', 'limit=1:int32'];
+  for (const input of inputs) await give(...input.split(/[=:]/));
+  const { findings } = await told(inputs);
+  assert.deepEqual(findings, native(['shapes', file, ...inputs.flatMap((input) => ['--input', input])]).findings);
+  const inside = findings.find((f) => f.severity === 'error' && f.net);
+  await page.click(`.shapes .wrong:has-text(${JSON.stringify(inside.message)})`);
+  await page.waitForFunction(([net, op]) => window.weft.app.path().slice(1).map((n) => `${n.parentOp}.${n.parentArg}`).join('/') === net && window.weft.app.selectedOp() === op, [inside.net, inside.op]);
 });
 
 test('shapes inside a recurrent network; other nets keep what was typed', async () => {

@@ -64,7 +64,7 @@ test('what has not run yet is veiled', async () => {
   };
   await page.evaluate(() => window.weft.theme.set('light'));
   await page.evaluate(() => window.weft.app.tint.moveTo(3));
-  await page.waitForTimeout(300); // the flight to the operator
+  await page.waitForFunction(() => !window.weft.view.flight);
   const ran = await ink(3), not = await ink(4);
   assert.ok(ran < 120 && not > 150, `${ran} ${not}`);
   await page.evaluate(() => window.weft.app.tint.moveTo(4));

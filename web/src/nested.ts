@@ -18,7 +18,6 @@ export async function family(app: App): Promise<NetInfo[]> {
     const id = ids[i] ?? -1;
     let inside = known.get(id);
     if (!inside) {
-      // Whatever has an argument that is a net.
       const { ops } = await app.engine.search(id, 'type:/^(Async)?If$|While$|^Do$|^Recurrent/').result;
       inside = [];
       for (const op of ops.subarray(0, MOST)) inside.push(...(await app.engine.ask('nestedNets', id, op)));
@@ -30,7 +29,17 @@ export async function family(app: App): Promise<NetInfo[]> {
   return ids.map((id) => app.state.nets.find((net) => net.id === id)).filter((net) => net !== undefined);
 }
 
-/** "op 4 loop_net › op 0 then_net", from the outermost net on. */
+/** Goes to an operator of a net inside the outermost one, by its path in commands: "4.loop_net/0.then_net". */
+export async function goInside(app: App, path: string, op: number): Promise<void> {
+  const nets = await family(app);
+  let net: NetInfo | undefined = nets[0];
+  for (const part of path.split('/').filter(Boolean)) net = nets.find((inner) => inner.parent === net?.id && `${inner.parentOp}.${inner.parentArg}` === part);
+  if (!net) return;
+  await app.show(net.id);
+  await app.selectOp(op, { reveal: true });
+}
+
+/** "4 loop_net › 0 then_net", from the outermost net on. */
 export function placeOf(app: App, net: NetInfo): string {
   const parts: string[] = [];
   for (let at: NetInfo | undefined = net; at && at.parent >= 0; at = app.state.nets.find((other) => other.id === at!.parent)) parts.unshift(`${at.parentOp} ${at.parentArg}`);

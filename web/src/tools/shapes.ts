@@ -9,6 +9,7 @@ import { Curve } from '../curve.ts';
 import { severityMark } from '../details.ts';
 import { count, digits, h } from '../dom.ts';
 import { type Costs, type Measured, type Told, amount, live, size } from '../measures.ts';
+import { goInside } from '../nested.ts';
 import { liveRow } from '../timeline.ts';
 import { VirtualList } from '../virtual_list.ts';
 import { Progress, type Tool, asCommand, part } from './tool.ts';
@@ -53,7 +54,7 @@ function make(app: App) {
   const { measures, tint } = app;
   const progress = new Progress(), sharing = new Progress();
   const rows = h('div.inputs'), findings = h('div'), line = h('div'), totals = h('dl.totals');
-  const ops = new CostTable<Told['operators'][number]>('operator', (row) => [h('span.i', row.op), row.type], (row) => void app.show(measures.net()?.id ?? -1).then(() => app.selectOp(row.op, { reveal: true })));
+  const ops = new CostTable<Told['operators'][number]>('operator', (row) => [h('span.i', row.op), row.type], (row) => void goInside(app, '', row.op));
   const scopes = new CostTable<Told['scopes'][number]>('scope', (row) => [row.scope || 'no scope'], (row) => void app.find(`scope:${row.scope.replace(/\/$/, '') || '""'}`).then(() => app.findNext(1)));
   const curve = new Curve('Live bytes over the order of operators', (op) => {
     tint.moveTo(op);
@@ -120,7 +121,7 @@ function make(app: App) {
     const wrong = told.findings.filter((f) => f.severity !== 'note');
     const missing = told.missing_inputs.filter((blob) => !measures.inputs(now).get(blob)?.shape);
     findings.replaceChildren(
-      ...wrong.slice(0, 50).map((f) => h('button.wrong.' + f.severity, { onclick: () => void (f.net ? app.show(now.id) : app.selectOp(f.op, { reveal: true })) }, h('b', severityMark(f.severity), ' '), f.message)),
+      ...wrong.slice(0, 50).map((f) => h('button.wrong.' + f.severity, { onclick: () => void goInside(app, f.net, f.op) }, h('b', severityMark(f.severity), ' '), f.message)),
       wrong.length > 50 ? h('p.hint', `and ${digits(wrong.length - 50)} more`) : '',
       wrong.length === 0 && !told.whole ? h('p.hint', missing.length > 0 ? `${count(missing.length, 'input')} without a shape: sums leave out what depends on ${missing.length === 1 ? 'it' : 'them'}.` : 'Some shapes depend on data.') : '');
     const { total } = told;
