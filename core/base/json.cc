@@ -67,5 +67,6 @@ JsonWriter& JsonWriter::String(std::string_view text) {
 JsonWriter& JsonWriter::Double(double value) {
   return std::isfinite(value) ? Raw(FormatDouble(value)) : Null();
 }
+JsonWriter& JsonWriter::Float(float value) { return std::isfinite(value) ? Raw(FormatFloat(value)) : Null(); }
 
 }  // namespace weft

@@ -35,6 +35,7 @@ class JsonWriter {
   }
   /// Infinities and NaN, which JSON lacks, become null.
   JsonWriter& Double(double value);
+  JsonWriter& Float(float value);
   JsonWriter& Bool(bool value) { return Raw(value ? "true" : "false"); }
   JsonWriter& Null() { return Raw("null"); }
 

@@ -61,6 +61,7 @@ CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
     if (moved.local_messages + moved.network_messages == 0) continue;
     if (!known) {
       ++cost.unknown;
+      cost.unknown_ops.push_back(moved.op);
       continue;
     }
     cost.local_bytes += moved.local_bytes;

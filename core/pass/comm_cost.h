@@ -29,6 +29,7 @@ struct CommCost {
   int64_t local_bytes = 0, network_bytes = 0;
   int64_t local_messages = 0, network_messages = 0;
   size_t unknown = 0;  // operators left out because nobody knows a size
+  std::vector<OpId> unknown_ops;
 };
 
 /// `bytes`: how large a blob is. A blob's device is its name scope's.

@@ -346,6 +346,7 @@ void PrintPlan(const Plan& plan, const PrintOptions& options, const EmitPiece& e
   out.Text(StrCat("  ", Plural(plan.networks.size(), "net"), ", ", Plural(plan.steps.size(), "step"), "\n"),
            TextClass::kMuted);
   for (const Step& step : plan.steps) PrintStep(out, plan, step, 2, 0);
+  if (!options.nets) return;
   for (const Net& net : plan.networks) {
     out.Text("\n");
     NetWithHeading(out, net);

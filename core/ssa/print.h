@@ -52,6 +52,7 @@ struct PrintOptions {
   bool ssa = false;    // "x@1" on every blob; otherwise only on blobs that are written more than once
   bool full = false;   // whole lists and strings, all externals
   bool nested = true;  // nets inside operators, indented below them
+  bool nets = true;    // of a plan, its nets below its steps
   int width = 0;       // columns that lines are broken to; 0: one line for each operator
 };
 

@@ -68,6 +68,7 @@ void AddConvert(CLI::App& app, Main& main);
 void AddOps(CLI::App& app, Main& main);
 void AddDiff(CLI::App& app, Main& main);
 void AddParallel(CLI::App& app, Main& main);
+void AddDevices(CLI::App& app, Main& main);
 void AddPass(CLI::App& app, Main& main);
 void AddExample(CLI::App& app, Main& main);
 void AddCompletion(CLI::App& app, Main& main);

@@ -126,6 +126,7 @@ int Run(int argc, char** argv) {
   AddDiff(app, main);
   AddPass(app, main);
   AddParallel(app, main);
+  AddDevices(app, main);
   AddExample(app, main);
   AddCompletion(app, main);
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "core/base/str.h"
+#include "core/ssa/net_json.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
 #include "native/io/file.h"
@@ -44,12 +45,24 @@ int Json(Main& main, const Document& document, const PrintOptions& print) {
     json.Key("operators").Int(net.ops.size()).Key("blobs").Int(Ssa(net).blobs().size());
     WriteNames(json, "external_input", net, net.external_inputs);
     WriteNames(json, "external_output", net, net.external_outputs);
-    json.Key("listing").String(NetListing(net, print)).EndObject();
+    if (print.nets) json.Key("listing").String(NetListing(net, print));
+    json.EndObject();
   }
   json.EndArray().Key("plans").BeginArray();
   for (const auto& [key, plan] : document.plans) {
     json.BeginObject().Key("key").String(key).Key("name").String(plan.Str(plan.name));
-    json.Key("listing").String(PlanListing(plan, print)).EndObject();
+    json.Key("nets").BeginArray();
+    for (const Net& net : plan.networks)
+      json.BeginObject()
+          .Key("name")
+          .String(plan.Str(net.name))
+          .Key("operators")
+          .Int(net.ops.size())
+          .EndObject();
+    json.EndArray().Key("steps");
+    WriteSteps(json, plan, plan.steps);
+    if (print.nets) json.Key("listing").String(PlanListing(plan, print));
+    json.EndObject();
   }
   json.EndArray().EndObject();
   return PrintJson(main, out);
@@ -69,6 +82,7 @@ int Run(Main& main, const Options& options) {
     first = false;
   };
   for (const Document::NamedNet& net : document->nets) {
+    if (!print.nets) break;
     gap();
     PrintKey(out, net.key);
     PrintNet(net.net, print, out.Emitter());
@@ -90,7 +104,7 @@ int Run(Main& main, const Options& options) {
       out.Write(FormatBytes(document->records[i].value.size()), TextClass::kMuted);
       out.Write("\n");
     }
-  } else if (document->nets.empty() && document->plans.empty()) {
+  } else if (print.nets && document->nets.empty() && document->plans.empty()) {
     out.Write(WireToText(document->message, document->wire.view(), print.full ? 0 : 8));
   }
   out.Flush();
@@ -108,9 +122,11 @@ void AddPrint(CLI::App& app, Main& main) {
                     "the version of every blob (x@1), not only of those written more than once");
   command->add_flag("--full", options->print.full, "whole lists, strings and externals, and debug_info");
   command->add_flag("!--no-nested", options->print.nested, "leave out the nets inside operators");
+  command->add_flag("!--steps", options->print.nets, "only the steps of plans, no nets");
   AddJson(
       *command, main,
-      R"({"kind","nets":[{key,name,operators,blobs,external_input,external_output,listing}],"plans":[...]})");
+      R"({"kind","nets":[{key,name,operators,blobs,external_input,external_output,listing}],)"
+      R"("plans":[{key,name,nets:[{name,operators}],steps:[{name,nets,iterations,until,concurrent,...,steps}],listing}]})");
 }
 
 }  // namespace weft::cli

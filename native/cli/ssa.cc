@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "core/base/str.h"
+#include "core/ssa/captured.h"
 #include "core/ssa/print.h"
 #include "core/ssa/versions.h"
 #include "native/cli/command.h"
@@ -54,9 +55,55 @@ std::string SsaJson(const Net& net, const Ssa& ssa) {
   return out;
 }
 
-int Run(Main& main, const std::string& file) {
+std::string NestedJson(const Net& net) {
+  std::string out;
+  JsonWriter json(out);
+  json.BeginObject().Key("nested").BeginArray();
+  for (const NestedNetInfo& nested : FindNestedNets(net)) {
+    json.BeginObject().Key("path").String(nested.path).Key("op").Int(nested.op);
+    json.Key("operators").Int(nested.net->ops.size()).Key("captured").BeginArray();
+    for (const CapturedBlob& blob : nested.captured) {
+      json.BeginObject().Key("inner").String(net.Str(blob.inner)).Key("outer").String(net.Str(blob.outer));
+      const auto version = [&](std::string_view key, const std::optional<uint32_t>& value) {
+        json.Key(key);
+        value ? json.Int(*value) : json.Null();
+      };
+      version("version", blob.version);
+      version("after", blob.after);
+      json.Key("reads").Bool(blob.reads).Key("writes").Bool(blob.writes).EndObject();
+    }
+    json.EndArray().EndObject();
+  }
+  json.EndArray().EndObject();
+  return out;
+}
+
+int Nested(Main& main, const Net& net) {
+  if (main.json) return PrintJson(main, NestedJson(net));
+  Stream out(STDOUT_FILENO, main.color);
+  for (const NestedNetInfo& nested : FindNestedNets(net)) {
+    out.Write(nested.path, TextClass::kLabel);
+    out.Write(
+        StrCat("  ", nested.net->ops.size(), nested.net->ops.size() == 1 ? " operator\n" : " operators\n"),
+        TextClass::kMuted);
+    for (const CapturedBlob& blob : nested.captured) {
+      const auto name = [&](const std::optional<uint32_t>& version) {
+        return StrCat(net.Str(blob.outer), version ? StrCat("@", *version) : "");
+      };
+      out.Write(StrCat("  ", net.Str(blob.inner)), TextClass::kInput);
+      if (blob.reads) out.Write(StrCat("  reads ", name(blob.version)));
+      if (blob.writes) out.Write(StrCat("  writes ", name(blob.after)));
+      out.Write("\n");
+    }
+  }
+  out.Flush();
+  return out.failed() ? kInputAtFault : kOk;
+}
+
+int Run(Main& main, const std::string& file, bool nested) {
   const Result<Net> net = LoadNet(file);
   if (!net) return main.Fail(net.error(), file);
+  if (nested) return Nested(main, *net);
   const Ssa ssa(*net);
   if (main.json) return PrintJson(main, SsaJson(*net, ssa));
 
@@ -74,14 +121,22 @@ int Run(Main& main, const std::string& file) {
 }  // namespace
 
 void AddSsa(CLI::App& app, Main& main) {
-  auto file = std::make_shared<std::string>();
+  struct Words {
+    std::string file;
+    bool nested = false;
+  };
+  auto words = std::make_shared<Words>();
   CLI::App* command =
       AddSubcommand(app, main, "ssa", "which version of each blob an operator reads and writes",
-                    [&main, file] { return Run(main, *file); });
-  AddFile(*command, *file);
+                    [&main, words] { return Run(main, words->file, words->nested); });
+  AddFile(*command, words->file);
+  command->add_flag(
+      "--nested", words->nested,
+      "instead: the nets inside operators, and which blobs, in which version, each takes from around");
   AddJson(
       *command, main,
-      R"({"ssa":[[[[name,version]...],[[name,version]...]]...],"versions":{name:latest},"undefined":[names]})");
+      R"({"ssa":[[[[name,version]...],[[name,version]...]]...],"versions":{name:latest},"undefined":[names]}; with --nested )"
+      R"({"nested":[{path,op,operators,captured:[{inner,outer,version,after,reads,writes}]}]})");
 }
 
 }  // namespace weft::cli

@@ -48,7 +48,7 @@ TEST(Usage, ExitCodes) {
 
 TEST(Usage, EverySubcommandHasHelp) {
   for (const char* name : {"print", "ssa", "grad", "gradcheck", "run", "clone", "extract", "check", "convert",
-                           "ops", "diff", "pass", "parallel", "example", "completion", "shapes"}) {
+                           "ops", "diff", "pass", "parallel", "devices", "example", "completion", "shapes"}) {
     const Outcome help = Weft({name, "--help"});
     EXPECT_EQ(help.exit, 0) << name;
     EXPECT_TRUE(Contains(help.out, std::string("Usage: weft ") + name)) << help.out;

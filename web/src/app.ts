@@ -12,11 +12,12 @@ import { search, searchElsewhere } from './finder.ts';
 import { Measures } from './measures.ts';
 import type { Picked, Renderer } from './render.ts';
 import { type Found, type NetView, type Selection, type State, emptyState, netTitle } from './state.ts';
+import type { Theme } from './theme.ts';
 import { Tint } from './tint.ts';
 import type { View } from './view.ts';
 import { Workshop } from './workshop.ts';
 
-export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'faults' | 'working' | 'findings' | 'preview' | 'measures' | 'tint' | 'time';
+export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'faults' | 'working' | 'findings' | 'preview' | 'measures' | 'tint' | 'time' | 'moved';
 
 export interface Problem {
   title: string;
@@ -41,6 +42,9 @@ export class App {
   readonly measures: Measures;
   readonly tint: Tint;
   view!: View;
+  /** The view as an address. */
+  link!: { fragment(): string };
+  theme!: Theme;
   /** Of the last net shown: what tests and benches read. */
   timing: Timing = { opened: 0, engineOpen: 0, engineScene: 0, firstFrame: 0 };
   onProblem: (problem: Problem | null) => void = () => {};
@@ -138,8 +142,9 @@ export class App {
 
   // Showing.
 
-  /** `likeNow`: with the camera and the selection of the net that shows, for one that is nearly the same. */
-  async show(id: number, { likeNow = false } = {}): Promise<void> {
+  /** `likeNow`: with the camera and the selection of the net that shows, for one that is nearly the same. `as`: in this
+   *  way, instead of the one in which it was left. */
+  async show(id: number, { likeNow = false, as }: { likeNow?: boolean; as?: Pick<NetView, 'options' | 'camera'> } = {}): Promise<void> {
     const { state } = this;
     if (state.view) state.view.camera = { ...this.view.camera };
     const before = likeNow ? { camera: state.view?.camera ?? null, selection: state.selection } : null;
@@ -150,9 +155,11 @@ export class App {
       next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), groups: 0, camera: before?.camera ?? null, lines: 0, findings: [] };
       this.views.set(id, next);
     }
+    if (as) Object.assign(next, as, { expanded: new Set(as.options.expanded) });
     this.clearFound();
     this.clearFaults();
-    await this.build(next, { fresh: state.view !== next });
+    await this.build(next, { fresh: state.view !== next || !!as });
+    if (as?.camera) this.view.set(as.camera);
     const { selection } = before ?? {};
     if (selection?.what === 'op' && selection.op < next.net.numOps) await this.selectOp(selection.op);
     if (selection?.what === 'blob' && selection.details) await this.selectBlobNamed(selection.details.name).catch(() => {});

@@ -6,6 +6,7 @@
 import type { ArgInfo, BlobDetails, BlobVersion, OpDetails, Port, ScopeInfo } from '../../wasm/weft.d.ts';
 import type { App } from './app.ts';
 import { bytes, count, digits, h } from './dom.ts';
+import { nestedSections } from './inside.ts';
 import { initOf, netTitle } from './state.ts';
 
 const SHOWN = 12; // readers that are listed before "and 40 more"
@@ -120,6 +121,7 @@ export class Details {
       op.forward >= 0 ? section('Serves', this.opRef(op.forward)) : null,
       op.servedBy.length ? section('Gradient and updates', h('div.ends', ...this.opList(op.servedBy)), op.servedBy.length) : null,
       op.replicas.length ? section('On other devices', h('div.ends', ...this.opList(op.replicas)), op.replicas.length) : null,
+      ...nestedSections(app, op),
       op.args.length ? section('Arguments', h('table', ...[...given, ...set].map((a) => this.arg(a, op))), unset.length ? h('p.fainter', `Not set: ${unset.map((a) => a.name).join(', ')}`) : null) : null,
       fields.some(([, v]) => v) ? section('Fields', h('table', ...fields.filter(([, v]) => v).map(([k, v]) => h('tr', h('td.key', k), h('td.value', v))))) : null,
       op.gradient ? section('Gradient', h('p.doc', op.gradient)) : null,

@@ -24,7 +24,7 @@ export interface Task<T> {
   cancel(): void;
 }
 
-const cancelledError = (): WeftError => new WeftError({ code: 'cancelled', message: 'cancelled', op: -1, blob: '' });
+export const cancelledError = (): WeftError => new WeftError({ code: 'cancelled', message: 'cancelled', op: -1, blob: '' });
 
 interface Waiting {
   resolve(value: unknown): void;

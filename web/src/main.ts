@@ -13,9 +13,12 @@ import { Details } from './details.ts';
 import { openHelp, openPalette } from './dialogs.ts';
 import { bytes as sizeOf, count, digits, h, icon } from './dom.ts';
 import { edgeLabels } from './edge_labels.ts';
+import { embed } from './embed.ts';
 import { Engine, WeftError } from './engine.ts';
 import { type Example, rehearsal } from './examples.ts';
+import { carriedView } from './carry.ts';
 import { acceptDrops, chooseFiles, fetchFile, urlInFragment } from './files.ts';
+import { Link } from './link.ts';
 import { Listing } from './listing.ts';
 import { Outline } from './outline.ts';
 import { filesPanel, findingsPanel, foundPanel } from './panels.ts';
@@ -84,6 +87,7 @@ function build(engine: Engine, render: Renderer): void {
     moved: () => {
       tip.classList.add('hidden');
       zoomLabel.textContent = `${Math.round(view_().camera.scale * 100)}%`;
+      app.tell('moved');
     },
   });
   app.on(['scene', 'selection'], () => {
@@ -93,6 +97,8 @@ function build(engine: Engine, render: Renderer): void {
   const view_ = () => view;
   const zoomLabel = h('span', '100%');
   app.view = view;
+  app.theme = theme;
+  const link = (app.link = new Link(app, location.hash || carriedView()));
 
   // Notices.
   let notice: HTMLElement | null = null;
@@ -399,9 +405,10 @@ function build(engine: Engine, render: Renderer): void {
     const url = urlInFragment();
     if (!url) return;
     if (selfContained()) return problem({ title: 'This page may not fetch', text: 'The single file never asks the network for anything. Drop the net instead.' });
-    void fetchFile(url).then((file) => app.open([file])).catch((error) => problem({ title: `${url} could not be fetched`, text: `${error instanceof Error ? error.message : error}. The server must allow other pages to read it (CORS).` }));
+    void fetchFile(url).then((file) => app.open([file])).then(() => link.cameFrom(url)).catch((error) => problem({ title: `${url} could not be fetched`, text: `${error instanceof Error ? error.message : error}. The server must allow other pages to read it (CORS).` }));
   };
-  addEventListener('hashchange', openUrl);
+  addEventListener('hashchange', () => link.turnTo(location.hash, openUrl));
+  embed(app);
   if (carried) {
     void embeddedNets().then((nets) => app.open(nets)).catch((error) => problem({ title: 'The net inside this page could not be read', text: String(error) })).finally(() => {
       carried = false;

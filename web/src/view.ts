@@ -169,6 +169,12 @@ export class View {
     return Math.min(0.5 * Math.min(this.width / Math.max(w, 1), this.height / Math.max(h, 1)), 0.2);
   }
 
+  /** After somebody else drew on the canvas. */
+  redraw(): void {
+    this.ratio = 0;
+    this.resize();
+  }
+
   private resize(): void {
     const ratio = devicePixelRatio || 1;
     const width = Math.max(Math.round(this.canvas.clientWidth * ratio), 1), height = Math.max(Math.round(this.canvas.clientHeight * ratio), 1);

@@ -3,11 +3,14 @@
 
 import { compareTool } from './compare.ts';
 import { consoleTool } from './console.ts';
+import { exportTool } from './export.ts';
 import { gradientsTool } from './gradients.ts';
 import { overlayTool } from './overlay.ts';
+import { parallelTool } from './parallel.ts';
 import { passesTool } from './passes.ts';
+import { plansTool } from './plans.ts';
 import { shapesTool } from './shapes.ts';
 import type { Tool } from './tool.ts';
 
 /** In the order of the rail. */
-export const tools: Tool[] = [gradientsTool, shapesTool, passesTool, compareTool, overlayTool, consoleTool];
+export const tools: Tool[] = [gradientsTool, shapesTool, passesTool, compareTool, overlayTool, plansTool, parallelTool, exportTool, consoleTool];

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What leaves the page: pictures that look like the view, nets as the command writes them, a page with the net inside
+// that opens offline, an address that shows the same again.
+
+import { after, before, test } from 'node:test';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { assert, built, dropAndShow, inked, launch, models, openPage, selection, serve, settle, shotBoth, shots, weft } from './support.mjs';
+
+let server, browser, page, folder;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weft-export-'));
+  server = await serve();
+  browser = await launch();
+  page = browser.page;
+});
+after(async () => {
+  assert.deepEqual(browser.problems, []);
+  await browser.close();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Presses and gives the file that is saved. */
+async function saved(where, press) {
+  const [download] = await Promise.all([where.waitForEvent('download', { timeout: 60_000 }), where.click(press)]);
+  const path = join(folder, download.suggestedFilename());
+  await download.saveAs(path);
+  return path;
+}
+const choose = (label) => page.click(`.export .segments button:text-is("${label}")`);
+const pictureSize = (path) => ({ w: readFileSync(path).readUInt32BE(16), h: readFileSync(path).readUInt32BE(20) });
+
+/** How alike two pictures are: the share of 4 by 4 cells whose mean colour is about the same. */
+const alike = (where, a, b) => where.evaluate(async ([left, right]) => {
+  const load = async (data) => createImageBitmap(await (await fetch(data)).blob());
+  const [p, q] = await Promise.all([load(left), load(right)]);
+  const w = Math.floor(Math.min(p.width, q.width) / 4), h = Math.floor(Math.min(p.height, q.height) / 4);
+  const small = (image) => {
+    const context = Object.assign(document.createElement('canvas'), { width: w, height: h }).getContext('2d');
+    context.imageSmoothingQuality = 'high';
+    context.drawImage(image, 0, 0, w, h);
+    return context.getImageData(0, 0, w, h).data;
+  };
+  const [x, y] = [small(p), small(q)];
+  let same = 0;
+  for (let i = 0; i < x.length; i += 4) if (Math.abs(x[i] - y[i]) + Math.abs(x[i + 1] - y[i + 1]) + Math.abs(x[i + 2] - y[i + 2]) < 60) ++same;
+  return (4 * same) / x.length;
+}, [a, b].map((path) => `data:image/png;base64,${readFileSync(path).toString('base64')}`));
+
+test('an SVG of the view looks like the view, its text is text', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(models, 'resnet50_train.pb'), join(models, 'resnet50_train_init.pb')]);
+  await page.click('.rail [data-tool=export]');
+  await page.waitForFunction(() => document.querySelector('.export .hint')?.textContent.includes('pixels'));
+  await settle(page);
+  const svg = await saved(page, '.export [data-format=svg]'), png = await saved(page, '.export [data-format=png]');
+  await shotBoth(page, 'export');
+  const text = readFileSync(svg, 'utf8');
+  for (const word of ['Conv', 'SpatialBN', 'ConvGradient']) assert.ok(text.includes(`>${word}`), word);
+  const { w, h } = pictureSize(png);
+  const view = await page.evaluate(() => {
+    const { view, render } = window.weft, { right, bottom } = render.margin();
+    return { w: view.width - right, h: view.height - bottom };
+  });
+  assert.deepEqual([w, h], [Math.round(view.w * 2), Math.round(view.h * 2)]);
+  // The SVG, drawn by the browser, beside the renderer's picture of the same.
+  const other = await browser.context.newPage();
+  await other.setViewportSize({ width: Math.ceil(view.w), height: Math.ceil(view.h) });
+  await other.goto(pathToFileURL(svg).href);
+  await other.screenshot({ path: join(folder, 'svg.png') });
+  await shot2(other, 'export-svg-view');
+  await other.goto('about:blank');
+  const half = join(folder, 'half.png');
+  writeFileSync(half, await shrink(other, png, Math.ceil(view.w), Math.ceil(view.h)));
+  const likeness = await alike(other, join(folder, 'svg.png'), half);
+  assert.ok(likeness > 0.93, `alike in ${likeness}`);
+  await other.close();
+});
+
+async function shot2(where, name) {
+  await where.screenshot({ path: join(shots, `${name}.png`) });
+}
+const shrink = async (where, path, w, h) => Buffer.from(await where.evaluate(async ([data, width, height]) => {
+  const image = await createImageBitmap(await (await fetch(data)).blob());
+  const canvas = Object.assign(document.createElement('canvas'), { width, height });
+  const context = canvas.getContext('2d');
+  context.imageSmoothingQuality = 'high';
+  context.drawImage(image, 0, 0, width, height);
+  return canvas.toDataURL('image/png').split(',')[1];
+}, [`data:image/png;base64,${readFileSync(path).toString('base64')}`, w, h]), 'base64');
+
+test('pictures of the selection and of everything', async () => {
+  await choose('Selection');
+  assert.ok(await page.locator('.export [data-format=png]').isDisabled());
+  await page.evaluate(() => window.weft.app.selectOp(2, { reveal: true }));
+  await page.waitForFunction(() => !document.querySelector('.export [data-format=png]').disabled);
+  const box = await page.evaluate(() => window.weft.render.opRect(2));
+  const few = await saved(page, '.export [data-format=png]');
+  assert.deepEqual(pictureSize(few), { w: (box.w + 48) * 2, h: (box.h + 48) * 2 });
+  assert.equal((await selection(page)).op, 2);
+  await choose('Everything');
+  const hint = await page.textContent('.export .hint');
+  assert.match(hint, /% of its size, since a picture may have 16,384 pixels a side/);
+  const all = pictureSize(await saved(page, '.export [data-format=png]'));
+  assert.ok(all.w <= 16_384 && all.h <= 16_384 && all.w * all.h <= 101_000_000, JSON.stringify(all));
+  const svg = readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8');
+  const boxes = await page.evaluate(() => window.weft.render.counts().nodes);
+  assert.ok(svg.split('\n').filter((line) => line.includes('font-size="13"')).length >= boxes * 0.98);
+  assert.equal(await page.evaluate((text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')?.textContent ?? '', svg), '');
+  assert.ok(await inked(page) > 1000, 'the view is there again');
+});
+
+test('names from a file do no harm in an SVG', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [{ name: 'odd.pbtxt', bytes: Buffer.from('name: "<script>alert(1)</script>" op { type: "Re<lu&" name: "\\"]]>\\001\\377" input: "x" output: "y</text><script>" }') }]);
+  await page.click('.rail [data-tool=export]');
+  const svg = readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8');
+  const read = await page.evaluate((text) => {
+    const document_ = new DOMParser().parseFromString(text, 'image/svg+xml');
+    return { error: document_.querySelector('parsererror')?.textContent ?? '', scripts: document_.querySelectorAll('script').length, text: document_.documentElement.textContent };
+  }, svg);
+  assert.equal(read.error, '');
+  assert.equal(read.scripts, 0);
+  assert.ok(read.text.includes('Re<lu&'));
+});
+
+test('the net is saved as the command writes it', async () => {
+  await openPage(page, server.url);
+  const file = join(models, 'alexnet_train.pb');
+  await dropAndShow(page, [file]);
+  await page.click('.rail [data-tool=export]');
+  for (const ending of ['pb', 'pbtxt', 'dot', 'json']) {
+    const native = join(folder, `native.${ending}`);
+    execFileSync(weft, ['convert', file, native]);
+    assert.deepEqual(readFileSync(await saved(page, `.export [data-format=${ending}]`)), readFileSync(native), ending);
+  }
+  assert.match(await page.textContent('.export .ascommand code'), /^weft convert alexnet_train\.pb \w+\.json$/);
+});
+
+for (const where of ['hosted', 'single file']) {
+  test(`a page with the net inside opens offline and shows the same: ${where}`, async () => {
+    await openPage(page, where === 'hosted' ? server.url : pathToFileURL(join(built, 'weft.html')).href);
+    await dropAndShow(page, [join(models, 'dlrm_26.pb'), join(models, 'dlrm_26_init.pb')]);
+    await page.evaluate(async () => {
+      await window.weft.app.change({ mode: 1 });
+      await window.weft.app.selectOp(7, { reveal: true });
+    });
+    await settle(page);
+    const view = await page.evaluate(() => ({ ...window.weft.view.camera }));
+    await page.click('.rail [data-tool=export]');
+    const requests = server.requests.length;
+    const path = await saved(page, '.export [data-format=html]');
+    assert.deepEqual(server.requests.slice(requests), where === 'hosted' ? ['/weft.html'] : []);
+    const other = await browser.context.newPage();
+    const asked = [], wrong = [];
+    other.on('request', (request) => /^(data|blob|file):/.test(request.url()) || asked.push(request.url()));
+    other.on('pageerror', (error) => wrong.push(error.message));
+    other.on('console', (message) => message.type() === 'error' && wrong.push(message.text()));
+    await openPage(other, pathToFileURL(path).href);
+    await other.waitForFunction(() => window.weft.app.state.selection?.op === 7, null, { timeout: 60_000 });
+    const shown = await other.evaluate(() => ({ camera: window.weft.view.camera, mode: window.weft.app.state.view.mode, documents: window.weft.app.state.documents.map((d) => d.name), ops: window.weft.app.state.view.net.numOps }));
+    assert.equal(shown.mode, 1);
+    assert.deepEqual(shown.documents, ['dlrm_26.pb', 'dlrm_26_init.pb']);
+    assert.ok(Math.abs(shown.camera.x - view.x) < 1 && Math.abs(shown.camera.scale / view.scale - 1) < 0.001, JSON.stringify([shown.camera, view]));
+    assert.deepEqual([asked, wrong], [[], []]);
+    // What it carries it can carry on.
+    await other.click('.rail [data-tool=export]');
+    const again = await saved(other, '.export [data-format=html]');
+    assert.ok(readFileSync(again, 'utf8').includes('data-net="dlrm_26.pb"'));
+    await other.close();
+  });
+}
+
+test('an address shows the same view again', async (t) => {
+  const files = await serve(models);
+  t.after(() => files.close());
+  const url = `${files.url}dlrm_26.pb`;
+  await openPage(page, `${server.url}#url=${encodeURIComponent(url)}`);
+  await page.waitForFunction(() => location.hash.includes('&net=') && location.hash.includes('&at='));
+  await page.evaluate(async () => {
+    const { app, view } = window.weft;
+    await app.change({ horizontal: true });
+    await app.collapseAll();
+    await app.selectBlobNamed(app.state.selection?.details?.name ?? 'loss', undefined, {}).catch(() => app.selectOp(3));
+    view.set({ x: 321, y: 123, scale: 0.75 });
+  });
+  const state = () => page.evaluate(() => {
+    const { app, view } = window.weft, { selection } = app.state;
+    return { camera: { ...view.camera }, options: { across: app.state.view.options.horizontal, open: [...(app.state.view.options.expanded ?? [])] }, selected: [selection?.what, selection?.op, selection?.details?.name, selection?.value], boxes: window.weft.render.counts() };
+  });
+  const before = await state();
+  await page.waitForFunction(() => location.hash.includes('at=321,123,0.75') && /(op|blob)=/.test(location.hash));
+  const address = page.url();
+  assert.ok(address.includes(`#url=${encodeURIComponent(url)}&net=`) && address.includes('across=1') && address.includes('open='), address);
+  await page.goto('about:blank');
+  await openPage(page, address);
+  await page.waitForFunction(() => window.weft.app.state.selection !== null);
+  assert.deepEqual(await state(), before);
+  // Another view of the same net by a changed address: nothing is fetched again.
+  const fetched = files.requests.length;
+  await page.evaluate(() => (location.hash = location.hash.replace(/&(op|blob)=[^&]*/, '&op=5').replace('across=1', 'across=')));
+  await page.waitForFunction(() => window.weft.app.state.selection?.op === 5);
+  assert.equal(await page.evaluate(() => window.weft.app.state.view.options.horizontal ?? false), false);
+  assert.equal(files.requests.length, fetched);
+  // What makes no sense is let be.
+  await page.evaluate(() => (location.hash = location.hash.replace(/&net=[^&]*/, '&net=%zz').replace('at=', 'at=NaN,')));
+  await settle(page);
+  await page.evaluate(() => (location.hash = `#net=${encodeURIComponent(window.weft.app.state.view.net.name)}&in=0.no&op=99999999&open=9.9.4000000&at=1e99,2,3&bands=77`));
+  await settle(page);
+  assert.equal(await page.locator('.notice').count(), 0);
+});

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Data-parallel nets by device: counts, differences and bytes are the command's; nets made for many devices are the files
+// that the command writes.
+
+import { after, before, test } from 'node:test';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assert, dropAndShow, launch, models, openPage, selection, serve, shotBoth, weft } from './support.mjs';
+
+let server, browser, page, folder;
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'weft-parallel-'));
+  server = await serve();
+  browser = await launch();
+  page = browser.page;
+});
+after(async () => {
+  assert.deepEqual(browser.problems, []);
+  await browser.close();
+  await server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+const run = (...words) => execFileSync(weft, words, { cwd: folder, maxBuffer: 1 << 28 }).toString();
+const number = (text) => Number(text.replaceAll(',', ''));
+const quiet = () => page.waitForFunction(() => document.querySelector('.parallel > .progress').childElementCount === 0 && document.querySelector('.parallel .devices, .parallel .hint') !== null);
+
+test('devices, and what moves between them, as the command tells', async () => {
+  const [net, init] = ['resnet50_train_2gpu_4shards_gloo.pb', 'resnet50_train_2gpu_4shards_gloo_init.pb'].map((name) => join(models, name));
+  const said = JSON.parse(run('devices', net, '--init', init, '--json'));
+  assert.ok(said.moved.network_bytes > 0 && said.shards === 4);
+  await openPage(page, server.url);
+  await dropAndShow(page, [net, init]);
+  await page.click('.rail [data-tool=parallel]');
+  await page.waitForSelector('.parallel table.devices tbody tr');
+  const rows = await page.locator('.parallel section:first-of-type table.devices tbody tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  assert.deepEqual(rows.map((row) => [row[0], ...row.slice(1, 5).map(number), row[5]]),
+    said.devices.map((d) => [d.name, d.operators, d.forward, d.backward, d.update, d.same_as === d.name ? '' : d.same_as]));
+  const shown = await page.locator('.moving .moved').evaluateAll((all) => all.map((row) => ({ op: Number(row.children[0].textContent), type: row.children[1].textContent, blob: row.children[2].textContent })));
+  assert.ok(shown.length > 5);
+  assert.deepEqual(shown, said.moving.slice(0, shown.length).map(({ op, type, blob }) => ({ op, type, blob })));
+  assert.match(await page.textContent('.parallel'), /of 4 in all/);
+  await shotBoth(page, 'parallel');
+  await page.click('.moving .moved:nth-child(2)');
+  await page.waitForFunction(() => window.weft.app.state.selection?.what === 'op');
+  assert.equal((await selection(page)).op, said.moving[1].op);
+  // Twice the machines: the numbers follow.
+  await page.fill('.parallel [aria-label=Machines]', '8');
+  await page.waitForFunction(() => document.querySelector('.parallel').textContent.includes('of 8 in all'));
+  assert.match(await page.textContent('.parallel .ascommand code'), /--shards 8$/);
+});
+
+test('a replica that differs is named, with the first difference', async () => {
+  const text = join(folder, 'odd.pbtxt');
+  run('convert', join(models, 'resnet50_train_2gpu.pb'), text);
+  const said0 = JSON.parse(run('devices', text, '--json'));
+  assert.deepEqual(said0.devices.map((d) => d.same_as), ['gpu_0', 'gpu_0']);
+  const whole = readFileSync(text, 'utf8');
+  const at = whole.indexOf('output: "gpu_1/pool1"');
+  writeFileSync(text, whole.slice(0, at) + whole.slice(at).replace('type: "MaxPool"', 'type: "AveragePool"'));
+  const said = JSON.parse(run('devices', text, '--json')).devices[1];
+  assert.equal(said.same_as, 'gpu_1');
+  assert.match(said.first_difference.here.text, /AveragePool/);
+  assert.match(said.first_difference.there.text, /MaxPool/);
+  await openPage(page, server.url);
+  await dropAndShow(page, [text]);
+  await page.click('.rail [data-tool=parallel]');
+  await page.waitForSelector('.parallel .difference');
+  const shown = await page.locator('.parallel .difference .ref').allTextContents();
+  assert.deepEqual(shown, [said.first_difference.here, said.first_difference.there].map(({ op, text: line }) => `${op} ${line}`));
+  await shotBoth(page, 'parallel-differs');
+  await page.click('.parallel .difference .ref');
+  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, said.first_difference.here.op);
+});
+
+test('nets for two devices are made of one', async () => {
+  run('example', 'lenet', '-o', 'train.pb', '--init', 'init.pb', '--forward', 'lenet.pb');
+  const loss = 'loss';
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(folder, 'lenet.pb'), join(folder, 'init.pb')]);
+  await page.evaluate(() => window.weft.app.show(window.weft.app.state.nets.find((n) => window.weft.app.state.documents.find((d) => d.id === n.document).name === 'lenet.pb').id));
+  await page.click('.rail [data-tool=parallel]');
+  await quiet();
+  assert.match(await page.textContent('.parallel'), /This net is for one device/);
+  assert.deepEqual(await page.locator('.parallel .namechip').allTextContents(), [loss]);
+  await page.fill('.parallel [aria-label=Devices]', 'cpu:0-1');
+  await page.fill('.parallel [aria-label=Iterations]', '7');
+  await page.click('.parallel .go:text-is("Make the nets")');
+  await page.click('.parallel .go:text-is("Open them")', { trial: true });
+  const words = ['parallel', '--init', 'init.pb', '--net', 'lenet.pb', '--loss', loss, '--devices', 'cpu:0-1', '--optimizer', 'sgd:base_lr=0.1', '--iterations', '7', '-o', 'parallel'];
+  const said = JSON.parse(run(...words, '--json'));
+  assert.equal(await page.locator('.parallel .ascommand code').last().textContent(), `weft ${words.join(' ')}`);
+  assert.equal(await page.textContent('.parallel .steps'), run('print', join('parallel', 'plan.pbtxt'), '--steps'));
+  await shotBoth(page, 'parallel-made');
+  await page.click('.parallel .go:text-is("Open them")');
+  const files = Object.keys(said.nets).map((name) => `cpu_0-1-${name}.pbtxt`);
+  await page.waitForFunction((all) => all.every((name) => window.weft.app.state.documents.some((d) => d.name === name)), [...files, 'cpu_0-1-plan.pbtxt']);
+  await page.waitForFunction(() => document.querySelector('.parallel .devices tbody tr') !== null);
+  const opened = await page.evaluate(async () => Promise.all(window.weft.app.workshop.files().map(async ({ name, blob }) => [name, await blob.text()])));
+  for (const [name, text] of opened.filter(([n]) => n.startsWith('cpu_0-1-'))) assert.equal(text, readFileSync(join(folder, 'parallel', name.replace('cpu_0-1-', '')), 'utf8'), name);
+});
