@@ -59,9 +59,9 @@ class Writer {
     TextIfAny("device", DeviceToString(op.device));
     if (op.is_gradient_op) json_.Key("is_gradient_op").Bool(*op.is_gradient_op);
     if (!op.control_inputs.empty()) Names("control_inputs", net, op.control_inputs);
-    TextIfAny("debug_info", net.Str(op.debug_info));
-    TextIfAny("domain", net.Str(op.domain));
-    if (op.op_version) json_.Key("op_version").Int(*op.op_version);
+    TextIfAny("debug_info", net.Str(op.rest().debug_info));
+    TextIfAny("domain", net.Str(op.rest().domain));
+    if (op.rest().op_version) json_.Key("op_version").Int(*op.rest().op_version);
     if (!op.args.empty()) {
       json_.Key("args").BeginArray();
       for (const Arg& arg : op.args) Argument(net, arg, depth);
