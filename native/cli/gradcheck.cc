@@ -14,6 +14,7 @@
 #include "core/run/gradient_check.h"
 #include "core/run/tensor_text.h"
 #include "native/cli/load.h"
+#include "native/cli/made_inputs.h"
 #include "native/cli/progress.h"
 #include "native/cli/workbench.h"
 
@@ -55,8 +56,8 @@ class Checker {
   Result<int> Run() {
     WEFT_TRY(net_, LoadNet(words_.file));
     WEFT_TRY(feeds_, ReadFeeds(words_.setup.feeds));
+    WEFT_TRY(const RepairedPlan plan, PlanForward());
     WEFT_TRY_VOID(TakeInit());
-    WEFT_TRY(const RepairedPlan plan, Plan());
     const Net backward = AppendBackward(plan.changed ? plan.forward : net_, plan.backward);
     check_.kernels = MakeRunContext(0).kernels;
     check_.ops = &StandardOps();
@@ -80,6 +81,12 @@ class Checker {
     RunContext context = MakeRunContext(words_.setup.seed);
     Workspace workspace(context);
     WEFT_TRY_VOID(FillWorkspace(words_.setup, feeds_, workspace));
+    if (!words_.setup.fills.empty() || !words_.setup.shapes.empty()) {
+      Program program(net_);
+      WEFT_TRY(const std::vector<RunInput> inputs,
+               FindInputs(program, words_.setup, feeds_, KnownIn(workspace)));
+      WEFT_TRY_VOID(MakeInputs(inputs, words_.setup.seed, feeds_, workspace));
+    }
     bool tensors_only = true;
     for (const std::string& blob : workspace.LocalBlobs()) {
       const Tensor* tensor = workspace.FindTensor(blob);
@@ -91,6 +98,21 @@ class Checker {
     if (tensors_only || words_.setup.init.empty()) return {};
     WEFT_TRY(init_, LoadNet(words_.setup.init));
     return {};
+  }
+
+  // Of a net that trains already, the operators before its backward pass.
+  Result<RepairedPlan> PlanForward() {
+    Result<RepairedPlan> plan = Plan();
+    if (plan || plan.error().op < 0 || plan.error().message.find("has a backward pass") == std::string::npos)
+      return plan;
+    const auto begin = static_cast<size_t>(plan.error().op);
+    if (begin == 0 || begin >= net_.ops.size()) return plan;
+    left_out_ = net_.ops.size() - begin;
+    Warn(main_, StrCat("the net has a backward pass: the ", left_out_, " operators from op ", begin,
+                       " on are left out, their gradients planned anew"));
+    net_.ops.resize(begin);
+    net_.external_outputs.clear();
+    return Plan();
   }
 
   Result<RepairedPlan> Plan() {
@@ -236,7 +258,7 @@ class Checker {
       }
       json.EndObject();
     }
-    json.EndObject().Key("unplanned").BeginArray();
+    json.EndObject().Key("left_out").Int(left_out_).Key("unplanned").BeginArray();
     for (const std::string& blob : unplanned_) json.String(blob);
     json.EndArray().EndObject();
     const int printed = PrintJson(main_, out);
@@ -289,6 +311,7 @@ class Checker {
   GradientCheck check_;
   double loss_ = 0;
   bool double_ = false;
+  size_t left_out_ = 0;  // operators of a backward pass that was there
   std::vector<BlobGradientReport> reports_;
   std::vector<std::string> unplanned_;  // blobs without a gradient
 };
@@ -328,7 +351,7 @@ void AddGradcheck(CLI::App& app, Main& main) {
                     "rewrite the forward net where it overwrites what its gradient needs");
   AddJson(*command, main,
           R"({"ok","loss","tolerance","precision","blobs":{blob:{"worst","checked","elements","kinks","at",)"
-          R"("planned","numeric"}},"unplanned":[blob]})");
+          R"("planned","numeric"}},"unplanned":[blob],"left_out":operators of a backward pass})");
   command->footer(
       "Exit code 1 when a blob's worst relative error is beyond the tolerance. Runs in double precision "
       "where all "

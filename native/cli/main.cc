@@ -10,6 +10,7 @@
 
 #include "core/base/str.h"
 #include "native/cli/command.h"
+#include "native/cli/workbench.h"
 
 namespace weft::cli {
 
@@ -120,6 +121,7 @@ int Run(int argc, char** argv) {
   AddClone(app, main);
   AddExtract(app, main);
   AddShapes(app, main);
+  AddTensors(app, main);
   AddCheck(app, main);
   AddConvert(app, main);
   AddOps(app, main);

@@ -13,7 +13,9 @@
 
 #include "core/base/str.h"
 #include "core/run/tensor_text.h"
+#include "native/cli/made_inputs.h"
 #include "native/cli/progress.h"
+#include "native/cli/run_trace.h"
 #include "native/cli/workbench.h"
 #include "native/io/file.h"
 #include "native/io/npy.h"
@@ -25,8 +27,9 @@ namespace {
 struct Words {
   std::string file, out;
   Setup setup;
-  std::vector<std::string> watch, fetch;
+  std::vector<std::string> watch, stats, fetch;
   int64_t iterations = 1, most_ops = 0;
+  bool trace = false, stop_at_nan = false, inputs = false;
 };
 
 constexpr size_t kColumn = 12;  // fits most numbers
@@ -101,10 +104,15 @@ class Runner {
     context_.op_limit = static_cast<uint64_t>(words.most_ops);
   }
 
-  Result<void> Run() {
+  Result<int> Run() {
     WEFT_TRY_VOID(CheckFiles());
     WEFT_TRY(Program program, LoadProgram(words_.file));
-    WEFT_TRY(const Feeds feeds, ReadFeeds(words_.setup.feeds));
+    WEFT_TRY(Feeds feeds, ReadFeeds(words_.setup.feeds));
+    if (words_.inputs)  // an init net may take long, its shapes don't
+      if (const Result<KnownBlobs> known = KnownAfter(words_.setup.init)) {
+        WEFT_TRY(const std::vector<RunInput> inputs, FindInputs(program, words_.setup, feeds, *known));
+        return ShowInputs(main_, inputs);
+      }
     WEFT_TRY_VOID(FillWorkspace(words_.setup, {}, workspace_));
     for (const auto& [blob, tensor] : feeds)
       if (!program.Mentions(blob) && !workspace_.HasBlob(blob)) {
@@ -113,6 +121,12 @@ class Runner {
                            near.empty() ? "" : StrCat("; did you mean ", near[0], "?")));
       }
     for (const auto& [blob, tensor] : feeds) workspace_.Feed(blob, tensor);
+    if (words_.inputs || !words_.setup.fills.empty() || !words_.setup.shapes.empty()) {
+      WEFT_TRY(const std::vector<RunInput> inputs,
+               FindInputs(program, words_.setup, feeds, KnownIn(workspace_)));
+      if (words_.inputs) return ShowInputs(main_, inputs);
+      WEFT_TRY_VOID(MakeInputs(inputs, words_.setup.seed, feeds, workspace_));
+    }
     const auto known = [&](const char* option, const std::vector<std::string>& blobs) -> Result<void> {
       for (const std::string& blob : blobs)
         if (!program.Mentions(blob) && !workspace_.HasBlob(blob))
@@ -120,13 +134,22 @@ class Runner {
       return {};
     };
     WEFT_TRY_VOID(known("--watch", words_.watch));
+    WEFT_TRY_VOID(known("--stats", words_.stats));
     WEFT_TRY_VOID(known("--fetch", words_.fetch));
     // Before the run: it may take hours.
     if (!words_.out.empty()) WEFT_TRY_VOID(MakeFolder(words_.out));
     if (Result<void> ready = program.Prepare(workspace_); !ready)
       return WithRemedy(std::move(ready).error(), words_.setup, feeds);
+    if (words_.trace || words_.stop_at_nan) {
+      if (!program.net())
+        return Error{ErrorCode::kUnsupported,
+                     StrCat("--trace and --stop-at-nan take a net, found ", program.Label())};
+      trace_.emplace(*program.net(), workspace_,
+                     Trace::Options{.keep = words_.trace, .stop_at_nan = words_.stop_at_nan});
+    }
     WEFT_TRY_VOID(Iterate(program, feeds));
-    return Deliver();
+    WEFT_TRY_VOID(Deliver());
+    return trace_ && trace_->stopped() ? kInputAtFault : kOk;
   }
 
  private:
@@ -142,6 +165,7 @@ class Runner {
       return {};
     };
     WEFT_TRY_VOID(once("--watch", words_.watch));
+    WEFT_TRY_VOID(once("--stats", words_.stats));
     WEFT_TRY_VOID(once("--fetch", words_.fetch));
     if (words_.out.empty()) return {};
     for (size_t a = 0; a < words_.fetch.size(); ++a)
@@ -160,30 +184,37 @@ class Runner {
     if (!main_.json) {
       out.Write(program.Label(), TextClass::kHeading);
       out.Write(StrCat("  ", words_.iterations, words_.iterations == 1 ? " iteration\n" : " iterations\n"));
-      if (!words_.watch.empty()) {
+      if (Watches()) {
         out.Write("\niteration");
         for (const std::string& blob : words_.watch) out.Write(StrCat("  ", Padded(blob, kColumn)));
+        for (const std::string& blob : words_.stats) out.Write(StrCat("  ", Padded(blob, kColumn)));
         out.Write("\n");
       }
     }
     watched_.resize(words_.watch.size());
+    stats_.resize(words_.stats.size());
     std::vector<bool> warned(words_.watch.size());
     ProgressLine progress(StrCat("running ", program.Label()));
     const auto at_op = [&progress](const Net& net, size_t op) {
       progress.Now(StrCat("op ", op, " ", net.Str(net.ops[op].type)));
     };
+    std::function<Result<void>(size_t)> after_op;
+    if (trace_) after_op = [this](size_t op) { return trace_->AfterOp(op); };
     for (int64_t i = 0; i < words_.iterations; ++i) {
       const auto at_iteration = [&](Error error) {
         if (words_.iterations > 1) error.message = StrCat("iteration ", i + 1, ": ", error.message);
         return error;
       };
-      if (Result<void> ran = program.Run(at_op); !ran) {
+      if (trace_) trace_->BeginIteration(i + 1, i + 1 == words_.iterations);
+      if (Result<void> ran = program.Run(at_op, after_op); !ran) {
+        if (trace_ && trace_->stopped()) return {};
         out.Flush();
         return at_iteration(WithRemedy(std::move(ran).error(), words_.setup, feeds));
       }
       if (words_.iterations > 1)
         progress.Update({static_cast<uint64_t>(i + 1), static_cast<uint64_t>(words_.iterations)});
-      if (!main_.json && !words_.watch.empty()) {
+      ++iterations_;
+      if (!main_.json && Watches()) {
         const std::string number = std::to_string(i + 1);
         out.Write(StrCat(std::string(9 - std::min<size_t>(9, number.size()), ' '), number),
                   TextClass::kIndex);
@@ -201,12 +232,17 @@ class Runner {
                              main_.json ? " (null in JSON)" : ""));
         }
         if (!main_.json)
-          out.Write(StrCat("  ", w + 1 < words_.watch.size()
+          out.Write(StrCat("  ", w + 1 < words_.watch.size() + words_.stats.size()
                                      ? Padded(sample->text, std::max(kColumn, words_.watch[w].size()))
                                      : sample->text));
         watched_[w].push_back(std::move(*sample));
       }
-      if (!main_.json && !words_.watch.empty()) {
+      for (size_t w = 0; w < words_.stats.size(); ++w) {
+        const Tensor* tensor = workspace_.FindTensor(words_.stats[w]);
+        stats_[w].push_back(StatsOf(tensor ? *tensor : Tensor()));
+        if (!main_.json) out.Write(StrCat("  ", Padded(StatsText(stats_[w].back()), kColumn)));
+      }
+      if (!main_.json && Watches()) {
         out.Write("\n");
         if (out.terminal()) out.Flush();
         if (out.failed()) return Error{ErrorCode::kIo, "cannot write to standard output"};
@@ -214,6 +250,8 @@ class Runner {
     }
     return {};
   }
+
+  bool Watches() const { return !words_.watch.empty() || !words_.stats.empty(); }
 
   static std::string Padded(std::string text, size_t width) {
     if (text.size() < width) text.resize(width, ' ');
@@ -242,8 +280,9 @@ class Runner {
       return PrintJson(main_, json) == kOk ? Result<void>()
                                            : Error{ErrorCode::kIo, "cannot write to standard output"};
     }
-    if (fetched.empty()) return {};
     Stream out(STDOUT_FILENO, main_.color);
+    if (trace_) trace_->Show(out);
+    if (fetched.empty()) return {};
     out.Write("\n");
     size_t width = 0;
     for (const auto& [blob, tensor] : fetched) width = std::max(width, blob.size());
@@ -261,14 +300,23 @@ class Runner {
   Result<std::string> Json(const std::vector<std::pair<std::string, Tensor>>& fetched) const {
     std::string out;
     JsonWriter json(out);
-    json.BeginObject().Key("iters").Int(words_.iterations).Key("watched").BeginObject();
+    json.BeginObject().Key("iters").Int(iterations_).Key("watched").BeginObject();
     for (size_t w = 0; w < words_.watch.size(); ++w) {
       json.Key(words_.watch[w]).BeginArray();
       for (const Sample& sample : watched_[w])
         sample.integer ? json.Int(sample.exact) : json.Double(sample.value);
       json.EndArray();
     }
+    for (size_t k = 0; trace_ && k < trace_->scalars().size(); ++k) {
+      const auto& [blob, numbers] = trace_->scalars()[k];
+      if (std::find(words_.watch.begin(), words_.watch.end(), blob) != words_.watch.end()) continue;
+      json.Key(blob).BeginArray();
+      for (const double number : numbers) json.Double(number);
+      json.EndArray();
+    }
     json.EndObject();
+    if (!words_.stats.empty()) WriteStatistics(json);
+    if (trace_) trace_->Write(json);
     if (words_.out.empty() && !fetched.empty()) {
       json.Key("fetched").BeginObject();
       for (const auto& [blob, tensor] : fetched) {
@@ -277,12 +325,8 @@ class Runner {
                        StrCat("--fetch ", blob, ": ", tensor.numel(), " elements are too many for JSON; ",
                               "--out DIR writes a .npy file"),
                        -1, blob};
-        json.Key(blob)
-            .BeginObject()
-            .Key("type")
-            .String(DataTypeName(tensor.type()))
-            .Key("shape")
-            .BeginArray();
+        json.Key(blob).BeginObject();
+        json.Key("type").String(DataTypeName(tensor.type())).Key("shape").BeginArray();
         for (int64_t d : tensor.dims()) json.Int(d);
         json.EndArray().Key("values").BeginArray();
         for (int64_t i = 0; i < tensor.numel(); ++i) {
@@ -303,16 +347,40 @@ class Runner {
     return out;
   }
 
+  // Columns of numbers, one for each iteration.
+  void WriteStatistics(JsonWriter& json) const {
+    json.Key("statistics").BeginObject();
+    for (size_t w = 0; w < words_.stats.size(); ++w) {
+      const auto column = [&](const char* name, auto of) {
+        json.Key(name).BeginArray();
+        for (const TensorStats& stats : stats_[w]) json.Double(static_cast<double>(of(stats)));
+        json.EndArray();
+      };
+      json.Key(words_.stats[w]).BeginObject();
+      column("min", [](const TensorStats& s) { return s.min; });
+      column("max", [](const TensorStats& s) { return s.max; });
+      column("mean", [](const TensorStats& s) { return s.mean; });
+      column("std", [](const TensorStats& s) { return s.std; });
+      column("nan", [](const TensorStats& s) { return s.nans; });
+      column("inf", [](const TensorStats& s) { return s.infinities; });
+      json.EndObject();
+    }
+    json.EndObject();
+  }
+
   Main& main_;
   const Words& words_;
   RunContext context_;
   Workspace workspace_;
+  std::optional<Trace> trace_;
+  int64_t iterations_ = 0;  // whole ones
   std::vector<std::vector<Sample>> watched_;
+  std::vector<std::vector<TensorStats>> stats_;
 };
 
 int Run(Main& main, const Words& words) {
-  const Result<void> ran = Runner(main, words).Run();
-  if (ran) return kOk;
+  const Result<int> ran = Runner(main, words).Run();
+  if (ran) return *ran;
   return FailRun(main, ran.error(), words.file, words.setup);
 }
 
@@ -334,6 +402,16 @@ void AddRun(CLI::App& app, Main& main) {
       ->type_name("N");
   AddRepeated(*command, "--watch", words->watch, "a blob of one number, told after each iteration")
       ->type_name("BLOB");
+  AddRepeated(*command, "--stats", words->stats,
+              "a blob of any size, of which range and mean are told after each iteration")
+      ->type_name("BLOB");
+  command->add_flag("--trace", words->trace,
+                    "the numbers of every blob that the operators of the last iteration write, and which "
+                    "operator first wrote something that is not finite");
+  command->add_flag("--stop-at-nan", words->stop_at_nan,
+                    "end with exit code 1 after the first operator that writes NaN or an infinity");
+  command->add_flag("--inputs", words->inputs,
+                    "don't run: tell what the net reads from outside, and where that comes from");
   CLI::Option* fetch =
       AddRepeated(*command, "--fetch", words->fetch, "a blob that is shown at the end, or written to DIR")
           ->type_name("BLOB");
@@ -342,9 +420,12 @@ void AddRun(CLI::App& app, Main& main) {
                    "a folder for fetched blobs: DIR/BLOB.npy, with __ for each / in BLOB")
       ->type_name("DIR")
       ->needs(fetch);
-  AddJson(*command, main,
-          R"({"iters":N,"watched":{blob:[a number per iteration]}}; with --fetch but no --out also )"
-          R"("fetched":{blob:{"type","shape","values"}})");
+  AddJson(
+      *command, main,
+      R"({"iters":N,"watched":{blob:[a number per iteration]}}; with --fetch but no --out also )"
+      R"("fetched":{blob:{"type","shape","values"}}; --stats: "statistics":{blob:{"min":[],...}}; )"
+      R"(--trace: "not_finite":[{"blob","version","op",...}],"trace":{"ops":[{"op","type","outputs":[...]}]})"
+      R"( and more "watched"; --inputs: {"inputs":[...]})");
   command->footer(
       "The init net runs first, then fed arrays replace blobs, then the net runs N times. One thread; the "
       "same "

@@ -39,12 +39,14 @@ Result<void> Program::Prepare(Workspace& workspace) {
   return {};
 }
 
-Result<void> Program::Run(const std::function<void(const Net& net, size_t op)>& before) {
+Result<void> Program::Run(const std::function<void(const Net& net, size_t op)>& before,
+                          const std::function<Result<void>(size_t op)>& after) {
   if (!net_) return RunPlan(*plan_, *workspace_);
-  if (!before) return prepared_->Run();
+  if (!before && !after) return prepared_->Run();
   for (size_t op = 0; op < prepared_->num_ops(); ++op) {
-    before(*net_, op);
+    if (before) before(*net_, op);
     WEFT_TRY_VOID(prepared_->RunOp(op));
+    if (after) WEFT_TRY_VOID(after(op));
   }
   return {};
 }
@@ -104,6 +106,16 @@ void AddSetup(CLI::App& command, Setup& setup) {
   AddRepeated(command, "--feed", setup.feeds,
               "the array of a .npy file becomes the blob, after the init net has run")
       ->type_name("B=X.npy");
+  AddRepeated(
+      command, "--fill", setup.fills,
+      "how inputs that nothing gives are made, or one of them: zeros, ones, uniform (0 to 1), normal, "
+      "digits (pictures of digits, and labels), below:N (whole numbers)")
+      ->type_name("[B=]HOW");
+  AddRepeated(
+      command, "--shape", setup.shapes,
+      "the shape of a made input, and its type if not what its readers want; without it, one that fits "
+      "the net")
+      ->type_name("B=8,1,28,28[:TYPE]");
   command.add_option("--seed", setup.seed, "of random operators that have no seed of their own; 1")
       ->check(WholeNumber())
       ->type_name("S");

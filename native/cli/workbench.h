@@ -36,13 +36,16 @@ class Program {
   std::string Label() const;
   /// Gets ready to run in `workspace`, which must outlive the program's use.
   Result<void> Prepare(Workspace& workspace);
-  /// One run. `before`, unless empty, is called before each operator of a net, not of nets inside it.
-  /// REQUIRES: Prepare.
-  Result<void> Run(const std::function<void(const Net& net, size_t op)>& before = {});
+  /// One run. Of a net, not of nets inside it, `before` and `after`, unless empty, are called before each
+  /// operator and after each that ran well; an error of `after` ends the run. REQUIRES: Prepare.
+  Result<void> Run(const std::function<void(const Net& net, size_t op)>& before = {},
+                   const std::function<Result<void>(size_t op)>& after = {});
   /// True when some operator names the blob, in a nested net too.
   bool Mentions(std::string_view blob) const {
     return names_.taken(net_ ? net_->symbols->Intern(blob) : plan_->symbols->Intern(blob));
   }
+  /// The net; null for a plan.
+  const Net* net() const { return net_.get(); }
   /// Blobs of its nets, for suggestions.
   std::vector<std::string_view> Blobs() const;
 
@@ -60,9 +63,9 @@ Result<Program> LoadProgram(const std::string& path);
 /// Reads the words "b=x.npy". Errors name the word and the file.
 Result<Feeds> ReadFeeds(const std::vector<std::string>& words);
 
-/// The --feed, --init and --seed options.
+/// The --feed, --fill, --shape, --init and --seed options.
 struct Setup {
-  std::vector<std::string> feeds;
+  std::vector<std::string> feeds, fills, shapes;
   std::string init;
   uint64_t seed = 1;
 };
@@ -82,6 +85,9 @@ Error NoSuchBlob(std::string_view option, std::string_view blob, std::vector<std
 
 /// Main::Fail, about `file` unless the error says that it is about an option or the init net.
 int FailRun(Main& main, const Error& error, const std::string& file, const Setup& setup);
+
+/// weft tensors, which runs what fills them.
+void AddTensors(CLI::App& app, Main& main);
 
 /// A line on standard error.
 void Warn(const Main& main, std::string_view text);

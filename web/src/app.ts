@@ -117,7 +117,7 @@ export class App {
     const inits = new Set(this.state.pairs.map((pair) => pair.init));
     const best = [...fresh].sort((a, b) => Number(inits.has(a.id)) - Number(inits.has(b.id)) || b.numOps - a.numOps)[0];
     if (best) await this.show(best.id);
-    else if (failed.length === 0) this.onProblem({ title: 'There is no net in it', text: 'The file was read, but holds no net to show.' });
+    else if (failed.length === 0) this.onProblem({ title: 'There is no net in it', text: 'The file was read, but holds no net to show. Tensors that it holds are listed by the tool Tensors.' });
   }
 
   async refresh(): Promise<void> {

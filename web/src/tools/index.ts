@@ -9,8 +9,10 @@ import { overlayTool } from './overlay.ts';
 import { parallelTool } from './parallel.ts';
 import { passesTool } from './passes.ts';
 import { plansTool } from './plans.ts';
+import { runTool } from './run.ts';
 import { shapesTool } from './shapes.ts';
+import { tensorsTool } from './tensors.ts';
 import type { Tool } from './tool.ts';
 
 /** In the order of the rail. */
-export const tools: Tool[] = [gradientsTool, shapesTool, passesTool, compareTool, overlayTool, plansTool, parallelTool, exportTool, consoleTool];
+export const tools: Tool[] = [gradientsTool, shapesTool, passesTool, compareTool, runTool, tensorsTool, overlayTool, plansTool, parallelTool, exportTool, consoleTool];
