@@ -35,8 +35,10 @@ const open = async (files) => {
 };
 const idle = () => page.waitForFunction(() => [...document.querySelectorAll('.run .progress')].every((p) => p.childElementCount === 0) && !document.querySelector('.run .go').disabled, null, { timeout: 120_000 });
 const run = async () => {
+  const runs = () => page.evaluate(() => document.querySelector('.run .results').dataset.runs ?? '0');
+  const before = await runs();
   await page.click('.run .go');
-  await page.waitForFunction(() => document.querySelector('.run .go').disabled || document.querySelector('.run .failed'));
+  await page.waitForFunction((n) => (document.querySelector('.run .results').dataset.runs ?? '0') !== n, before, { timeout: 120_000 });
   await idle();
 };
 const native = (...words) => JSON.parse(execFileSync(weft, [...words, '--json'], { maxBuffer: 1 << 28 }).toString());

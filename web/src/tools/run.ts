@@ -74,6 +74,7 @@ function make(app: App) {
   const say = (blob: string, what: Said) => {
     const { file, ...others } = { ...said.get(blob), ...what };
     said.set(blob, file ? { file } : others);
+    if (!go.disabled) progress.clear(); // what was refused may be right now
     void look();
   };
   const feed = (blob: string, file: File) => {
@@ -138,9 +139,10 @@ function make(app: App) {
   const where = h('p.where'), fetched = h('div');
   const show = (value: Ran) => {
     ran = value;
+    results.dataset.runs = String(Number(results.dataset.runs ?? 0) + 1); // for those who wait
     results.classList.remove('hidden');
     // What moves comes first.
-    const moving = (series: (number | null)[]) => series.some((v) => v !== series[0]);
+    const moving = (series: (number | null)[]) => series.some((v) => v === null || v !== series[0]);
     const series = Object.entries(value.watched).sort(([, a], [, b]) => Number(moving(b)) - Number(moving(a)));
     charts.replaceChildren(...Object.entries(value.statistics ?? {}).map(([blob, s]) => lineChart(blob, s.mean, s)),
       ...series.filter(([, s], i) => moving(s) || i === 0 || value.iters < 2).slice(0, 12).map(([blob, s]) => lineChart(blob, s)));

@@ -43,7 +43,7 @@ function make(app: App) {
 
   const list = async () => {
     one.classList.add('hidden');
-    chosen = '';
+    [chosen, filter.value] = ['', ''];
     const from = file();
     if (!from) return;
     const told = await progress.follow('Reading', command.json<Listed>(['tensors', from.name], [from]));
