@@ -96,7 +96,9 @@ TEST(MadeInputs, FindsTheShapesThatFit) {
   for (const json& input : told["inputs"]) {
     if (input["from"] == "init") continue;
     ++open;
-    if (input["blob"] == "data") EXPECT_EQ(input["shape"], json::parse("[8,1,28,28]"));
+    if (input["blob"] == "data") {
+      EXPECT_EQ(input["shape"], json::parse("[8,1,28,28]"));
+    }
     if (input["blob"] == "label") {
       EXPECT_EQ(input["shape"], json::parse("[8]"));
       EXPECT_EQ(input["type"], "int32");
@@ -107,7 +109,9 @@ TEST(MadeInputs, FindsTheShapesThatFit) {
   const json said =
       Weft({"run", net, "--init", init, "--inputs", "--json", "--shape", "data=3,1,28,28"}).json();
   for (const json& input : said["inputs"])
-    if (input["blob"] == "label") EXPECT_EQ(input["shape"], json::parse("[3]"));
+    if (input["blob"] == "label") {
+      EXPECT_EQ(input["shape"], json::parse("[3]"));
+    }
   const Outcome run = Weft({"run", net, "--init", init, "--fill", "digits", "--fetch", "label", "--fetch",
                             "data", "--shape", "data=12,1,28,28", "--json"});
   ASSERT_EQ(run.exit, 0) << run.out;
