@@ -188,8 +188,7 @@ op { type: "ConstantFill" output: "c" arg { name: "shape" ints: 5 } arg { name: 
   const json b = Weft({"tensors", init, "--tensor", "b", "--json"}).json();
   EXPECT_EQ(b["values"], Weft({"run", init, "--fetch", "b", "--json"}).json()["fetched"]["b"]["values"]);
   EXPECT_TRUE(Contains(Weft({"tensors", init}).out, "  b  float [3, 4]  48 B  made by XavierFill\n"));
-  EXPECT_TRUE(
-      Contains(Weft({"tensors", init, "--tensor", "bb"}).err, "--tensor: there is no tensor bb"));
+  EXPECT_TRUE(Contains(Weft({"tensors", init, "--tensor", "bb"}).err, "--tensor: there is no tensor bb"));
 }
 
 std::string Field(uint32_t number, std::string_view bytes) {
