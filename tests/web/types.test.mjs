@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The hand-written description of the modules agrees with their bindings.
+// What is written by hand agrees with what it speaks of: the modules with their bindings, the README with the tests.
 
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -41,4 +41,10 @@ test('listing pieces have the classes that the printer gives', () => {
   const printer = [.../enum class TextClass[^{]*\{([^}]*)\}/.exec(read('core/ssa/print.h'))[1].matchAll(/^ *k([A-Z]\w+)/gm)].map((m) => m[1]);
   const page = [.../const classes = \[([^\]]*)\]/.exec(read('web/src/listing.ts'))[1].matchAll(/'([^']*)'/g)];
   assert.equal(page.length, printer.length);
+});
+
+test('each ask in the README names a test that is there', () => {
+  const rows = [...read('web/README.md').matchAll(/^\| .+ \| `(\w+\.test\.mjs)` (.+) \|$/gm)];
+  assert.ok(rows.length >= 10);
+  for (const [, file, name] of rows) assert.ok(read(`tests/web/${file}`).includes(`test('${name}'`), `${file}: ${name}`);
 });
