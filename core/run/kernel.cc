@@ -4,87 +4,53 @@
 
 #include <algorithm>
 
+#include "core/base/str.h"
+
 namespace weft {
 
 namespace {
 
+// What a message calls the letter's types: "float, double or float16".
+std::string LetterName(char letter) {
+  const std::span<const DataType> types = KernelInputTypes(letter);
+  if (types.empty()) return "a tensor";
+  std::string text;
+  for (size_t i = 0; i < types.size(); ++i)
+    StrAppend(text, i == 0 ? "" : i + 1 < types.size() ? ", " : " or ", DataTypeName(types[i]));
+  return text;
+}
+
+// '*' takes a tensor of any type, '?' also one that has none yet.
 bool Accepts(char letter, DataType type) {
-  switch (letter) {
-    case 'f':
-      return type == DataType::kFloat;
-    case 'd':
-      return type == DataType::kDouble;
-    case 'h':
-      return type == DataType::kFloat16;
-    case 'i':
-      return type == DataType::kInt32;
-    case 'l':
-      return type == DataType::kInt64;
-    case 'u':
-      return type == DataType::kUint8;
-    case 'c':
-      return type == DataType::kInt8;
-    case 'b':
-      return type == DataType::kBool;
-    case 's':
-      return type == DataType::kString;
-    case 'I':
-      return type == DataType::kInt32 || type == DataType::kInt64;
-    case 'F':
-      return type == DataType::kFloat || type == DataType::kDouble;
-    case 'R':
-      return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16;
-    case 'N':
-      return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kInt32 ||
-             type == DataType::kInt64;
-    case '*':
-      return type != DataType::kUndefined;
-    case '?':
-      return true;
-    default:
-      return false;
-  }
-}
-
-std::string_view LetterName(char letter) {
-  switch (letter) {
-    case 'f':
-      return "float";
-    case 'd':
-      return "double";
-    case 'h':
-      return "float16";
-    case 'i':
-      return "int32";
-    case 'l':
-      return "int64";
-    case 'u':
-      return "uint8";
-    case 'c':
-      return "int8";
-    case 'b':
-      return "bool";
-    case 's':
-      return "string";
-    case 'I':
-      return "int32 or int64";
-    case 'F':
-      return "float or double";
-    case 'R':
-      return "float, double or float16";
-    case 'N':
-      return "float, double, int32 or int64";
-    default:
-      return "a tensor";
-  }
-}
-
-char Letter(const KernelRow& row, size_t input) {
-  if (row.inputs.empty()) return '*';
-  return row.inputs[std::min(input, row.inputs.size() - 1)];
+  if (letter == '?') return true;
+  const std::span<const DataType> types = KernelInputTypes(letter);
+  return letter == '*' ? type != DataType::kUndefined
+                       : std::find(types.begin(), types.end(), type) != types.end();
 }
 
 }  // namespace
+
+std::span<const DataType> KernelInputTypes(char letter) {
+  using enum DataType;
+  static constexpr DataType kTypes[] = {kFloat, kDouble, kFloat16, kInt32, kInt64,
+                                        kUint8, kInt8,   kBool,    kString};
+  static constexpr DataType kNumbers[] = {kFloat, kDouble, kInt32, kInt64};
+  const std::span<const DataType> types(kTypes);
+  switch (letter) {
+    case 'I':
+      return types.subspan(3, 2);
+    case 'F':
+      return types.first(2);
+    case 'R':
+      return types.first(3);
+    case 'N':
+      return kNumbers;
+    default:
+      break;
+  }
+  const size_t at = std::string_view("fdhilucbs").find(letter);
+  return at == std::string_view::npos ? std::span<const DataType>() : types.subspan(at, 1);
+}
 
 KernelSet::KernelSet(std::span<const KernelFamily> families) {
   for (const KernelFamily& family : families)
@@ -123,7 +89,7 @@ Result<void> KernelContext::BeforeRun() {
   copies_.clear();
   copies_.reserve(inputs_.size());
   for (size_t i = 0; i < inputs_.size(); ++i) {
-    const char letter = Letter(*row_, i);
+    const char letter = row_->letter(i);
     if (letter == 'B') {
       in_.push_back(inputs_[i]->Get<Tensor>());
       continue;

@@ -48,7 +48,15 @@ struct KernelRow {
   uint8_t flags = 0;
   /// Called once when a net is prepared: checks arguments, prepares nested nets.
   KernelFn prepare = nullptr;
+
+  /// What input `i` must hold.
+  char letter(size_t i) const {
+    return inputs.empty() ? '*' : inputs[i < inputs.size() ? i : inputs.size() - 1];
+  }
 };
+
+/// The types that a letter of KernelRow::inputs stands for, the usual one first; none for *, ? and B.
+std::span<const DataType> KernelInputTypes(char letter);
 
 using KernelFamily = std::span<const KernelRow>;
 

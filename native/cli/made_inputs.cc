@@ -31,33 +31,9 @@ bool IsFloat(DataType type) {
 // What the kernel of the reader wants there; kUndefined when it takes more than numbers of one kind.
 DataType TypeFor(const Net& net, const Op& op, size_t port) {
   const KernelRow* row = ReferenceKernels().Find(net.Str(op.type));
-  if (!row || row->inputs.empty()) return DataType::kUndefined;
-  switch (row->inputs[std::min(port, row->inputs.size() - 1)]) {
-    case 'i':
-    case 'I':
-      return DataType::kInt32;
-    case 'l':
-      return DataType::kInt64;
-    case 'u':
-      return DataType::kUint8;
-    case 'c':
-      return DataType::kInt8;
-    case 'b':
-      return DataType::kBool;
-    case 's':
-      return DataType::kString;
-    case 'd':
-      return DataType::kDouble;
-    case 'h':
-      return DataType::kFloat16;
-    case 'f':
-    case 'F':
-    case 'R':
-    case 'N':
-      return DataType::kFloat;
-    default:
-      return DataType::kUndefined;
-  }
+  const std::span<const DataType> types =
+      row ? KernelInputTypes(row->letter(port)) : std::span<const DataType>();
+  return types.empty() ? DataType::kUndefined : types[0];
 }
 
 std::string_view PortName(const Net& net, const Op& op, size_t port) {

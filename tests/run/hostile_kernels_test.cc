@@ -337,36 +337,8 @@ TEST(HostileKernels, EndWithValuesOrAnError) {
 }
 
 DataType TypeFor(char letter, Dice& dice) {
-  switch (letter) {
-    case 'f':
-      return DataType::kFloat;
-    case 'd':
-      return DataType::kDouble;
-    case 'h':
-      return DataType::kFloat16;
-    case 'i':
-      return DataType::kInt32;
-    case 'l':
-      return DataType::kInt64;
-    case 'u':
-      return DataType::kUint8;
-    case 'c':
-      return DataType::kInt8;
-    case 'b':
-      return DataType::kBool;
-    case 's':
-      return DataType::kString;
-    case 'I':
-      return dice.Below(2) ? DataType::kInt32 : DataType::kInt64;
-    case 'F':
-      return dice.Below(2) ? DataType::kFloat : DataType::kDouble;
-    case 'R':
-      return dice.Of(std::vector{DataType::kFloat, DataType::kDouble, DataType::kFloat16});
-    case 'N':
-      return dice.Of(std::vector{DataType::kFloat, DataType::kDouble, DataType::kInt32, DataType::kInt64});
-    default:
-      return dice.Of(kTypes);
-  }
+  const std::span<const DataType> types = KernelInputTypes(letter);
+  return types.empty() ? dice.Of(kTypes) : types[dice.Below(types.size())];
 }
 
 // Operators without a recorded row, too: tensors of the types that the kernel asks for, but of any shape.
@@ -388,7 +360,7 @@ TEST(HostileKernels, EveryKernelOnPlainTensors) {
         const std::vector<int64_t> shape = dice.Of(shapes);
         c.what = StrCat(number, " ", row->type, ":");
         for (size_t i = 0; i < inputs; ++i) {
-          const char letter = row->inputs.empty() ? '*' : row->inputs[std::min(i, row->inputs.size() - 1)];
+          const char letter = row->letter(i);
           Tensor tensor;
           WEFT_CHECK(tensor.Allocate(TypeFor(letter, dice), dice.Below(3) ? shape : dice.Of(shapes)));
           for (int64_t k = 0; k < tensor.numel(); ++k)
