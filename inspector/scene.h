@@ -5,7 +5,8 @@
 // holds no pointers, so it goes to another thread or module by transfer and to the GPU as it is: every record
 // is a whole number of 16-byte texels (RGBA32UI) and every section starts on a texel. A Scene owns its words;
 // a SceneView reads words that somebody else keeps alive. Any thread may read a finished scene. This file
-// and scene.cc depend on nothing but core/base/check.h, so that a renderer links no more than them.
+// and scene.cc depend on nothing but core/base/check.h and core/roles/role.h, so that a renderer links no
+// more than them.
 //
 // Coordinates are int32 world units, y down, one unit = one CSS pixel at zoom 1. They are integers so that
 // layouts agree to the byte everywhere and far places stay exact: subtract the camera's origin as an integer
@@ -37,6 +38,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/roles/role.h"
+
 namespace weft {
 
 inline constexpr uint32_t kSceneMagic = 0x31534657;  // "WFS1"
@@ -45,10 +48,6 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr float kOverviewScale = 0.02f;
 inline constexpr float kTitleScale = 0.35f;
 inline constexpr float kFullScale = 0.6f;
-
-/// What an operator does in training: decides its band and its colour.
-enum class Role : uint8_t { kForward, kBackward, kUpdate, kCollective };
-inline constexpr uint32_t kNumRoles = 4;
 
 enum class SceneSection : uint32_t {
   kBands,

@@ -233,8 +233,7 @@ class QueryReader {
       word.test.text = Lowered(text);
     }
     if (word.kind == Word::kRole) {
-      constexpr std::string_view kRoles[] = {"forward", "backward", "update", "collective"};
-      if (std::none_of(std::begin(kRoles), std::end(kRoles),
+      if (std::none_of(std::begin(kRoleNames), std::end(kRoleNames),
                        [&](std::string_view role) { return role == word.test.text; }))
         return Fail("a role is forward, backward, update or collective");
     }
@@ -354,10 +353,8 @@ class SearchJobImpl : public SearchJob {
       }
       case Word::kEngine:
         return SymbolHolds(word, op.engine);
-      case Word::kRole: {
-        constexpr std::string_view kRoles[] = {"forward", "backward", "update", "collective"};
-        return kRoles[static_cast<uint32_t>(model_.roles().role[id])] == word.test.text;
-      }
+      case Word::kRole:
+        return RoleName(model_.roles().role[id]) == word.test.text;
       case Word::kScope:
         return ScopeHolds(word, model_.arrangement(mode_).tree().scope_of[id]);
       case Word::kArg:

@@ -13,20 +13,6 @@ constexpr size_t kMaxPieces = 1000;
 /// An id as JavaScript sees it: -1 for none.
 val Id(uint32_t id) { return id == kNone ? val(-1) : val(id); }
 
-std::string_view RoleName(Role role) {
-  switch (role) {
-    case Role::kForward:
-      return "forward";
-    case Role::kBackward:
-      return "backward";
-    case Role::kUpdate:
-      return "update";
-    case Role::kCollective:
-      return "collective";
-  }
-  return "forward";
-}
-
 /// Names and messages hold whatever a file held; JavaScript's decoder wants UTF-8.
 std::string Utf8(std::string_view text) {
   std::string out;

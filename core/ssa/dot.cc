@@ -23,12 +23,7 @@ std::string Quoted(std::string_view text) {
   return out + '"';
 }
 
-std::string_view ColorOf(std::string_view role) {
-  if (role == "backward") return "#bf4a08";
-  if (role == "update") return "#0a7757";
-  if (role == "collective") return "#6e727a";
-  return "#1c5fa8";
-}
+constexpr std::string_view kColors[kNumRoles] = {"#1c5fa8", "#bf4a08", "#0a7757", "#6e727a"};
 
 class Drawer {
  public:
@@ -38,7 +33,7 @@ class Drawer {
   void DrawNet(const Net& net, const std::string& prefix, int depth) {
     const std::string pad(static_cast<size_t>(2 * depth + 2), ' ');
     const Ssa ssa(net);
-    const std::vector<std::string_view> roles = roles_(net);
+    const std::vector<Role> roles = roles_(net);
     for (size_t i = 0; i < net.ops.size(); ++i) {
       const Op& op = net.ops[i];
       std::string label = Quoted(net.Str(op.type));
@@ -47,9 +42,9 @@ class Drawer {
         label.pop_back();
         label += "\\n" + Quoted(net.Str(op.name)).substr(1);
       }
-      const std::string_view role = i < roles.size() ? roles[i] : std::string_view();
-      StrAppend(out, pad, prefix, "op", i, " [label=", label, ", color=\"", ColorOf(role), "\"",
-                role.empty() ? "" : StrCat(", class=\"", role, "\""), "];\n");
+      const Role role = roles[i];
+      StrAppend(out, pad, prefix, "op", i, " [label=", label, ", color=\"",
+                kColors[static_cast<size_t>(role)], "\"", ", class=\"", RoleName(role), "\"", "];\n");
       if (depth < kMostDepth) DrawNested(net, op, i, prefix, pad, depth);
     }
     DrawValues(net, ssa, prefix, pad);

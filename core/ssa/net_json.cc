@@ -20,7 +20,7 @@ class Writer {
     Names("external_input", net, net.external_inputs);
     Names("external_output", net, net.external_outputs);
     const Ssa ssa(net);
-    const std::vector<std::string_view> roles = roles_(net);
+    const std::vector<Role> roles = roles_(net);
     json_.Key("operators").BeginArray();
     for (OpId op = 0; op < static_cast<OpId>(net.ops.size()); ++op)
       Op(net, ssa, op, roles[static_cast<size_t>(op)], depth);
@@ -47,11 +47,11 @@ class Writer {
     json_.EndArray();
   }
 
-  void Op(const weft::Net& net, const Ssa& ssa, OpId id, std::string_view role, int depth) {
+  void Op(const weft::Net& net, const Ssa& ssa, OpId id, Role role, int depth) {
     const weft::Op& op = net.ops[static_cast<size_t>(id)];
     json_.BeginObject().Key("op").Int(id);
     Text("type", net.Str(op.type));
-    TextIfAny("role", role);
+    TextIfAny("role", RoleName(role));
     Values("inputs", net, ssa, ssa.inputs(id));
     Values("outputs", net, ssa, ssa.outputs(id));
     TextIfAny("name", net.Str(op.name));

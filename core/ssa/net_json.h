@@ -12,11 +12,12 @@
 
 #include "core/base/json.h"
 #include "core/ir/plan.h"
+#include "core/roles/role.h"
 
 namespace weft {
 
-/// For each operator of a net "forward", "backward", "update" or "collective".
-using RolesOf = std::function<std::vector<std::string_view>(const Net&)>;
+/// The role of each operator of a net.
+using RolesOf = std::function<std::vector<Role>(const Net&)>;
 
 /// The members name, type, external_input, external_output and operators of an object. An operator is
 /// {"op","type","role","inputs":[[blob,version]...],"outputs":[...]} and, where the file has them, "name",

@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "core/base/check.h"
-#include "inspector/arrange/replicas.h"
+#include "core/roles/replicas.h"
 
 namespace weft {
 

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "core/ir/net.h"
+#include "core/roles/columns.h"
+#include "core/roles/roles.h"
 #include "core/ssa/ssa.h"
-#include "inspector/arrange/columns.h"
-#include "inspector/arrange/roles.h"
 #include "inspector/arrange/scope_tree.h"
 
 namespace weft {

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "core/ir/net.h"
+#include "core/roles/columns.h"
 #include "core/ssa/ssa.h"
-#include "inspector/arrange/columns.h"
 
 namespace weft {
 

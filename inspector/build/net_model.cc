@@ -6,7 +6,7 @@
 
 #include "core/base/hash.h"
 #include "core/check/check_net.h"
-#include "inspector/arrange/origins.h"
+#include "core/roles/origins.h"
 
 namespace weft {
 

@@ -8,10 +8,10 @@
 
 #include "core/base/str.h"
 #include "core/check/report.h"
+#include "core/roles/roles.h"
 #include "core/ssa/net_json.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
-#include "native/cli/roles.h"
 #include "native/io/file.h"
 
 namespace weft::cli {
@@ -32,13 +32,18 @@ std::vector<const Net*> NetsOf(const Document& document) {
   return nets;
 }
 
+std::vector<Role> RolesOfNet(const Net& net) {
+  const Ssa ssa(net);
+  return FindRoles(net, ssa, StandardOps(), FindColumns(net, ssa), {}).role;
+}
+
 std::string JsonOf(const Document& document) {
   std::string out;
   JsonWriter json(out);
   json.BeginObject().Key("kind").String(DescribeKind(document)).Key("nets").BeginArray();
   for (const auto& [key, net] : document.nets) {
     json.BeginObject().Key("key").String(key);
-    WriteNet(json, net, RoleNames);
+    WriteNet(json, net, RolesOfNet);
     json.EndObject();
   }
   json.EndArray().Key("plans").BeginArray();
@@ -52,7 +57,7 @@ std::string JsonOf(const Document& document) {
         .BeginArray();
     for (const Net& net : plan.networks) {
       json.BeginObject();
-      WriteNet(json, net, RoleNames);
+      WriteNet(json, net, RolesOfNet);
       json.EndObject();
     }
     json.EndArray().Key("steps");
@@ -70,7 +75,7 @@ Result<std::string> BytesOf(const Document& document, const std::string& form) {
   if (nets.empty())
     return Error{ErrorCode::kInvalidArgument, StrCat("only nets and plans can be written as ", form,
                                                      "; this is a ", DescribeKind(document))};
-  return form == "dot" ? DotOf(nets, RoleNames) : JsonOf(document);
+  return form == "dot" ? DotOf(nets, RolesOfNet) : JsonOf(document);
 }
 
 std::string FormOf(const std::string& name) {

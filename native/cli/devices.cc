@@ -11,11 +11,11 @@
 #include "core/base/symbol_map.h"
 #include "core/pass/comm_cost.h"
 #include "core/pass/live_bytes.h"
+#include "core/roles/replicas.h"
+#include "core/roles/roles.h"
 #include "core/ssa/print.h"
-#include "inspector/arrange/replicas.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
-#include "native/cli/roles.h"
 
 namespace weft::cli {
 
@@ -35,11 +35,10 @@ struct Difference {
 struct DeviceRow {
   std::string_view name;
   size_t operators = 0, differing = 0;
-  size_t by_role[4] = {0, 0, 0, 0};
+  size_t by_role[kNumRoles] = {};
   size_t same_as = 0;               // the first device that does the same
   std::optional<Difference> first;  // to the first device of all
 };
-constexpr std::string_view kRoles[] = {"forward", "backward", "update", "collective"};
 
 struct Report {
   std::vector<DeviceRow> devices;
@@ -52,7 +51,7 @@ std::vector<DeviceRow> CompareDevices(const Net& net, const Ssa& ssa, const Colu
   std::vector<DeviceRow> rows(columns.names.size());
   if (rows.empty()) return rows;
   const ReplicaComparison compared = CompareReplicas(net, ssa, columns);
-  const std::vector<std::string_view> roles = RoleNames(net);
+  const std::vector<Role> roles = FindRoles(net, ssa, StandardOps(), columns, {}).role;
   std::vector<std::vector<OpId>> ops(rows.size());
   for (size_t i = 0; i < net.ops.size(); ++i) {
     const uint8_t column = columns.of_op[i];
@@ -61,7 +60,7 @@ std::vector<DeviceRow> CompareDevices(const Net& net, const Ssa& ssa, const Colu
     ops[column].push_back(static_cast<OpId>(i));
     ++row.operators;
     row.differing += compared.differs[i];
-    for (size_t r = 0; r < 4; ++r) row.by_role[r] += roles[i] == kRoles[r];
+    ++row.by_role[static_cast<size_t>(roles[i])];
   }
   for (size_t c = 0; c < rows.size(); ++c) {
     rows[c].name = columns.names[c];
@@ -173,7 +172,7 @@ std::string Json(const Net& net, const Report& report) {
   json.BeginObject().Key("net").String(net.Str(net.name)).Key("devices").BeginArray();
   for (const DeviceRow& row : report.devices) {
     json.BeginObject().Key("name").String(row.name).Key("operators").Int(row.operators);
-    for (size_t r = 0; r < 4; ++r) json.Key(kRoles[r]).Int(row.by_role[r]);
+    for (size_t r = 0; r < kNumRoles; ++r) json.Key(kRoleNames[r]).Int(row.by_role[r]);
     json.Key("same_as").String(report.devices[row.same_as].name).Key("differing").Int(row.differing);
     json.Key("first_difference");
     if (!row.first) {

@@ -8,7 +8,7 @@
 
 #include "core/base/str.h"
 #include "core/ops/op_set.h"
-#include "inspector/arrange/origins.h"
+#include "core/roles/origins.h"
 #include "inspector/build/net_model.h"
 #include "tests/inspector/scene_checks.h"
 #include "tests/support/compact_net.h"

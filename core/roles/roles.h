@@ -14,9 +14,9 @@
 
 #include "core/ir/net.h"
 #include "core/ops/op_set.h"
+#include "core/roles/columns.h"
+#include "core/roles/role.h"
 #include "core/ssa/ssa.h"
-#include "inspector/arrange/columns.h"
-#include "inspector/scene.h"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "inspector/arrange/origins.h"
+#include "core/roles/origins.h"
 
 #include <algorithm>
 #include <string_view>

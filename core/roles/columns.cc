@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "inspector/arrange/columns.h"
+#include "core/roles/columns.h"
 
 #include <algorithm>
 
