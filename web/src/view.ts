@@ -193,9 +193,10 @@ export class View {
       const { from, to, start, ms } = this.flight;
       const t = Math.min(Math.max((now - start) / ms, 0), 1);
       const s = t * t * (3 - 2 * t);
-      const scale = Math.exp(Math.log(from.scale) * (1 - s) + Math.log(to.scale) * s);
+      const moves = Math.abs(to.scale - from.scale) < 1e-9 * from.scale; // and does not zoom
+      const scale = moves ? to.scale : Math.exp(Math.log(from.scale) * (1 - s) + Math.log(to.scale) * s);
       // Where zooming and moving go together, the point moves as the scale does, so that the path looks straight.
-      const k = Math.abs(to.scale - from.scale) < 1e-9 * from.scale ? s : (1 / scale - 1 / from.scale) / (1 / to.scale - 1 / from.scale);
+      const k = moves ? s : (1 / scale - 1 / from.scale) / (1 / to.scale - 1 / from.scale);
       this.camera = { x: from.x + (to.x - from.x) * k, y: from.y + (to.y - from.y) * k, scale };
       if (t >= 1) {
         this.camera = to;
