@@ -48,6 +48,7 @@ export class App {
   /** Of the last net shown: what tests and benches read. */
   timing: Timing = { opened: 0, engineOpen: 0, engineScene: 0, firstFrame: 0 };
   onProblem: (problem: Problem | null) => void = () => {};
+  onWithoutNet: () => void = () => {}; // files were opened that hold no net
   announce: (text: string) => void = () => {};
   private readonly views = new Map<number, NetView>();
   private readonly listeners = new Map<Topic, (() => void)[]>();
@@ -117,7 +118,7 @@ export class App {
     const inits = new Set(this.state.pairs.map((pair) => pair.init));
     const best = [...fresh].sort((a, b) => Number(inits.has(a.id)) - Number(inits.has(b.id)) || b.numOps - a.numOps)[0];
     if (best) await this.show(best.id);
-    else if (failed.length === 0) this.onProblem({ title: 'There is no net in it', text: 'The file was read, but holds no net to show. Tensors that it holds are listed by the tool Tensors.' });
+    else if (failed.length === 0) this.onWithoutNet();
   }
 
   async refresh(): Promise<void> {

@@ -109,6 +109,7 @@ function build(engine: Engine, render: Renderer): void {
     if (notice) viewElement.append(notice);
   };
   app.onProblem = (what) => problem(what);
+  app.onWithoutNet = () => commands.run('tool-tensors');
 
   // Opening.
   const open = (files: File[]) => void app.open(files.map((file) => ({ name: file.name, file })));
@@ -246,7 +247,7 @@ function build(engine: Engine, render: Renderer): void {
     meter.style.transform = `scaleX(${state.working?.done ?? 0})`;
   });
   const timeline = new Timeline(app);
-  viewElement.append(edgeLabels(app), previewBar(app), timeline.element, app.tint.legend, working, tip, start);
+  viewElement.append(edgeLabels(app), timeline.element, app.tint.legend, working, tip, start);
 
   // The line at the bottom.
   const status = h('footer.status');
@@ -270,9 +271,9 @@ function build(engine: Engine, render: Renderer): void {
   };
   app.on(['net', 'selection', 'scene', 'files'], updateStatus);
   const layout = () => {
-    const any = !!state.view;
-    rail.element.classList.toggle('hidden', !any);
-    left.classList.toggle('hidden', !any || !leftWanted);
+    const any = !!state.view, open = state.documents.length > 0;
+    rail.element.classList.toggle('hidden', !open);
+    left.classList.toggle('hidden', !open || !leftWanted);
     right.classList.toggle('hidden', !any || !rightWanted);
     start.classList.toggle('hidden', any || carried);
     for (const part of [bar.querySelector('.find')!, fitTool]) part.classList.toggle('hidden', !any);
@@ -280,10 +281,10 @@ function build(engine: Engine, render: Renderer): void {
   };
   let leftWanted = true, rightWanted = true;
   let carried = carriesNets();  // then the empty page never shows
-  app.on(['net', 'scene'], layout);
+  app.on(['net', 'scene', 'files'], layout);
 
   document.body.prepend(bar, rail.element, left);
-  document.body.append(right, status, live);
+  document.body.append(previewBar(app), right, status, live);
   layout();
   updateStatus();
   const recolor = () => {
@@ -383,7 +384,7 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'outline', group: 'Panels', name: 'Show the outline', keys: ['O'], when: has, run: () => { leftWanted = true; layout(); showTab('outline'); panes.outline!.element.querySelector<HTMLElement>('[tabindex="0"]')?.focus(); } },
     { id: 'findings', group: 'Panels', name: 'Show the findings', keys: ['D'], when: has, run: () => { leftWanted = true; layout(); showTab('findings'); } },
     { id: 'files', group: 'Panels', name: 'Show the files', when: has, run: () => { leftWanted = true; layout(); showTab('files'); } },
-    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: has, run: () => { leftWanted = true; layout(); rail.show(tool.id); } })),
+    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: () => state.documents.length > 0, run: () => { leftWanted = true; layout(); rail.show(tool.id); } })),
     { id: 'leftPanel', group: 'Panels', name: 'Show or hide the left panel', keys: ['Ctrl+B'], when: has, run: () => { leftWanted = !leftWanted; layout(); } },
     { id: 'rightPanel', group: 'Panels', name: 'Show or hide the details', keys: ['Ctrl+I'], when: has, run: () => { rightWanted = !rightWanted; layout(); } },
     { id: 'wheel', group: 'Page', name: 'Let the wheel scroll or zoom', run: () => (view.wheelZooms = !view.wheelZooms) },

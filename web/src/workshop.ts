@@ -57,6 +57,10 @@ export class Workshop {
     const init = initOf(this.page.state, net.id)?.init;
     return this.page.state.nets.find((n) => n.id === init) ?? null;
   }
+  /** False for weights. */
+  hasNet(file: File): boolean {
+    return this.page.state.nets.some((net) => this.sources.get(net.document) === file);
+  }
   /** Of everything that is open. */
   files(): File[] {
     return [...this.sources.values()];

@@ -98,10 +98,11 @@ function make(app: App) {
       const before = choose.value, known = app.workshop.files();
       void check();
       if (known.length === files.length && known.every((f, i) => f === files[i])) return;
+      const weights = known.filter((f) => !files.includes(f) && !app.workshop.hasNet(f)).at(-1);
       files = known;
       const base = app.workshop.base(), init = base && (app.workshop.initOf(base) ?? base);
       choose.replaceChildren(...files.map((f) => h('option', { value: f.name }, f.name)));
-      choose.value = files.some((f) => f.name === before) ? before : init ? app.workshop.fileOf(init).file.name : files[0]?.name ?? '';
+      choose.value = weights ? weights.name : files.some((f) => f.name === before) ? before : init ? app.workshop.fileOf(init).file.name : files[0]?.name ?? '';
       void list();
     },
   };
