@@ -4,23 +4,16 @@
 // Several operators at once: a rectangle with Shift, one box made of them, copying as text; files whose weights stay in
 // them; edges of control inputs.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { join } from 'node:path';
-import { assert, drop, dropAndShow, launch, models, openPage, opPoint, press, selection, serve, settle, shot, shotBoth } from './support.mjs';
+import { assert, drop, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
 
 let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
+withBrowser(async (made) => {
+  ({ server, browser, page } = made);
   await browser.context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  page = browser.page;
   await openPage(page, server.url);
   await dropAndShow(page, [join(models, 'resnet50_train.pb')]);
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
 });
 
 const chosen = () => page.evaluate(() => [...window.weft.app.selectedOps()]);

@@ -4,26 +4,14 @@
 // Two nets compared in the page: the differences are those of `weft diff --json`, a click jumps to them, either net shows;
 // a net's stored backward pass against a fresh plan.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, root, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, root, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-compare-'));
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 
 const compared = () => page.waitForFunction(() => document.querySelector('.comparing .verdict') !== null && document.querySelector('.comparing .progress').childElementCount === 0, null, { timeout: 60_000 });
 const shown = (net, op) => page.waitForFunction(([id, at]) => window.weft.app.state.view?.net.document === id && window.weft.app.state.selection?.op === at, [net, op]);

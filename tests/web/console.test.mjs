@@ -4,24 +4,15 @@
 // The weft command in the page: what it prints is what the command line prints, its files can be opened and saved, a
 // command without end can be stopped. In the hosted page and in the single file.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { assert, built, dropAndShow, launch, models, openPage, serve, shotBoth, weft } from './support.mjs';
+import { assert, built, dropAndShow, models, openPage, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page;
+withBrowser((made) => ({ server, page } = made));
 
 const run = async (line) => {
   const before = await page.locator('.console .asked').count();

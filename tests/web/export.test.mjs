@@ -4,27 +4,15 @@
 // What leaves the page: pictures that look like the view, nets as the command writes them, a page with the net inside
 // that opens offline, an address that shows the same again.
 
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { assert, built, dropAndShow, inked, launch, models, openPage, selection, serve, settle, shotBoth, shots, weft } from './support.mjs';
+import { assert, built, dropAndShow, inked, models, openPage, selection, serve, settle, shotBoth, shots, weft, withBrowser } from './support.mjs';
 
 let server, browser, page, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-export-'));
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+withBrowser((made) => ({ server, browser, page, folder } = made));
 
 /** Presses and gives the file that is saved. */
 async function saved(where, press) {

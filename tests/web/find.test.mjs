@@ -3,22 +3,13 @@
 //
 // Find, whole: words about shapes, bytes and operations beside the engine's, and nets inside operators.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, root, selection, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page;
+withBrowser((made) => ({ server, page } = made));
 
 const resnet = ['resnet50_train.pb', 'resnet50_train_init.pb'].map((name) => join(models, name));
 const found = async (query) => {

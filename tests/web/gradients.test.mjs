@@ -4,26 +4,14 @@
 // The backward pass planned in the page: what it says and saves is what `weft grad` says and saves, it follows the choices,
 // and where there is none one sees why, repairs and saves.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, press, root, selection, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, press, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-gradients-'));
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 
 const overwritten = join(root, 'web/examples/overwritten.pbtxt');
 const native = (...words) => execFileSync(weft, ['grad', ...words], { maxBuffer: 1 << 28 });

@@ -3,22 +3,15 @@
 //
 // How it looks and for whom: themes, dense screens, narrow windows, keys and palette, the tree for screen readers.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { join } from 'node:path';
-import { assert, dropAndShow, inked, launch, models, openPage, press, selection, serve, settle, shot } from './support.mjs';
+import { assert, dropAndShow, inked, launch, models, openPage, press, selection, settle, shot, withBrowser } from './support.mjs';
 
 let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
+withBrowser(async (made) => {
+  ({ server, browser, page } = made);
   await openPage(page, server.url);
   await dropAndShow(page, [join(models, 'dlrm_26.pb'), join(models, 'dlrm_26_init.pb')]);
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
 });
 
 /** The colour of the graph's paper, read from the canvas. */

@@ -3,22 +3,15 @@
 //
 // Moving about: pan, zoom, fit, minimap, scopes, modes, keys.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, opPoint, press, selection, serve, settle, shot, shotBoth } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
+let server, page;
+withBrowser(async (made) => {
+  ({ server, page } = made);
   await openPage(page, server.url);
   await dropAndShow(page, [join(models, 'resnet50_train_2gpu.pb'), join(models, 'resnet50_train_2gpu_init.pb')]);
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
 });
 
 const camera = () => page.evaluate(() => ({ ...window.weft.view.camera }));

@@ -3,24 +3,17 @@
 //
 // Colours for the boxes: by cost, by JSON and CSV keyed by operator or blob, by a trace; the tip says the number.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, opPoint, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
+let server, page;
+withBrowser(async (made) => {
+  ({ server, page } = made);
   await openPage(page, server.url);
   await dropAndShow(page, files);
   await page.evaluate(() => window.weft.theme.set('light'));
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
 });
 
 const files = ['alexnet_train.pb', 'alexnet_train_init.pb'].map((name) => join(models, name));

@@ -4,26 +4,14 @@
 // Data-parallel nets by device: counts, differences and bytes are the command's; nets made for many devices are the files
 // that the command writes.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, selection, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, selection, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-parallel-'));
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 const run = (...words) => execFileSync(weft, words, { cwd: folder, maxBuffer: 1 << 28 }).toString();
 const number = (text) => Number(text.replaceAll(',', ''));
 

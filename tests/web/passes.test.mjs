@@ -4,26 +4,14 @@
 // Every pass of the command as a preview in the page: what is saved is what the command writes, what is told is what it
 // tells.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, openPage, root, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, openPage, root, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-passes-'));
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  rmSync(folder, { recursive: true, force: true });
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 
 const net = join(root, 'web/examples/lenet_train.pbtxt'), init = join(root, 'web/examples/lenet_train_init.pbtxt');
 // What is typed before the pass runs, and the command's words for it.

@@ -4,26 +4,14 @@
 // The steps of a plan as a tree, and nets inside operators: what they hold, what they capture of the blobs around and in
 // which version. Both are the command's answers.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, selection, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, selection, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page, folder;
-before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'weft-plans-'));
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 const json = (...words) => JSON.parse(execFileSync(weft, [...words, '--json'], { cwd: folder }).toString());
 
 const plan = `name: "digits"

@@ -3,22 +3,13 @@
 //
 // Reading: every field of an op, a blob's versions, the text beside the graph, findings, nested nets, find.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, press, root, selection, serve, settle, shot, shotBoth } from './support.mjs';
+import { assert, dropAndShow, models, openPage, press, root, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page;
+withBrowser((made) => ({ server, page } = made));
 
 const text = (lines) => Buffer.from(lines);
 const select = (op) => page.evaluate((id) => window.weft.app.selectOp(id, { reveal: true }), op);

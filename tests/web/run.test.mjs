@@ -4,27 +4,15 @@
 // Running nets in the page: LeNet learns made digits, a planted NaN is found at the operator that made it, the slider and
 // the selection follow one another, values and .npy files are the command line's, gradients are checked.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, openPage, root, selection, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, openPage, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
 
 const examples = join(root, 'web/examples'), net = join(examples, 'lenet_train.pbtxt'), init = join(examples, 'lenet_train_init.pbtxt');
-let server, browser, page, folder;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-  folder = mkdtempSync(join(tmpdir(), 'weft-run-'));
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 
 const open = async (files) => {
   await openPage(page, server.url);

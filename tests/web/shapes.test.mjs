@@ -4,23 +4,14 @@
 // Shapes, costs and memory in the page are those of `weft shapes --json` and `weft pass memory`: on a training net with its
 // init net, with wrong shapes, with symbols, inside loops.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, root, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, root, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page;
+withBrowser((made) => ({ server, page } = made));
 
 const resnet = ['resnet50_train.pb', 'resnet50_train_init.pb'].map((name) => join(models, name));
 const native = (words) => JSON.parse(spawnSync(weft, [...words, '--json'], { maxBuffer: 1 << 28 }).stdout);

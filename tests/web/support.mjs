@@ -7,6 +7,7 @@
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
+import { after, before } from 'node:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -67,6 +68,26 @@ export async function launch({ width = 1440, height = 900, scale = 1, dark = fal
       rmSync(profile, { recursive: true, force: true });
     },
   };
+}
+
+/**
+ * For the tests of a file: the page's server, a browser and a folder of their own before them, and no problem of the page
+ * after them. `ready` gets these, once they are there.
+ */
+export function withBrowser(ready) {
+  const made = { folder: mkdtempSync(join(tmpdir(), 'weft-test-')) };
+  before(async () => {
+    made.server = await serve();
+    made.browser = await launch();
+    made.page = made.browser.page;
+    await ready(made);
+  });
+  after(async () => {
+    assert.deepEqual(made.browser.problems, []);
+    await made.browser.close();
+    await made.server.close();
+    rmSync(made.folder, { recursive: true, force: true });
+  });
 }
 
 /** Opens the page and waits until its parts are there. */

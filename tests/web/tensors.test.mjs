@@ -4,26 +4,14 @@
 // Tensors of init nets and files of weights: the numbers are the command line's, the saved array is its file byte for
 // byte; what a net reads and nothing gives is told with a remedy.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, drop, dropAndShow, launch, models, openPage, serve, shotBoth, weft } from './support.mjs';
+import { assert, drop, dropAndShow, models, openPage, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page, folder;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-  folder = mkdtempSync(join(tmpdir(), 'weft-tensors-'));
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+let server, page, folder;
+withBrowser((made) => ({ server, page, folder } = made));
 
 const net = join(models, 'resnet50_train.pb'), init = join(models, 'resnet50_train_init.pb');
 const native = (...words) => JSON.parse(execFileSync(weft, [...words, '--json'], { maxBuffer: 1 << 28 }).toString());
@@ -70,9 +58,9 @@ test('a file of weights is listed by name, with its values', async () => {
   const floats = Buffer.from(new Float32Array([1.5, NaN]).buffer);
   const one = Buffer.concat([Buffer.from([8, 2, 16, 1]), field(3, floats), field(7, Buffer.from('weights/a'))]);
   const two = Buffer.concat([Buffer.from([8, 3, 16, 10, 80, 5, 80, 6, 80, 7]), field(7, Buffer.from('ids'))]);
+  // Alone, on an empty page: the tool comes by itself.
+  await openPage(page, server.url);
   await drop(page, [{ name: 'weights.pb', bytes: Buffer.concat([field(1, one), field(1, two)]) }]);
-  await page.waitForFunction(() => [...document.querySelectorAll('.tensors select option')].some((o) => o.value === 'weights.pb'));
-  await page.selectOption('.tensors select', 'weights.pb');
   await page.locator('.tensors h3.mono:text-is("weights/a")').waitFor({ timeout: 60_000 });
   assert.match(await page.textContent('.tensors .statistics'), /NaN1/);
   assert.deepEqual(await page.locator('.tensors .values .line').allTextContents(), ['[0]1.5', '[1]nan']);

@@ -4,22 +4,13 @@
 // The timeline: what lives at a moment is what `weft shapes --json` tells, what has not run is veiled, the memory curve
 // and the timeline share one hand.
 
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { assert, dropAndShow, launch, models, openPage, opPoint, pixels, press, serve, shotBoth, weft } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, pixels, press, shotBoth, weft, withBrowser } from './support.mjs';
 
-let server, browser, page;
-before(async () => {
-  server = await serve();
-  browser = await launch();
-  page = browser.page;
-});
-after(async () => {
-  assert.deepEqual(browser.problems, []);
-  await browser.close();
-  await server.close();
-});
+let server, page;
+withBrowser((made) => ({ server, page } = made));
 
 const files = ['alexnet_train.pb', 'alexnet_train_init.pb'].map((name) => join(models, name));
 const native = (...words) => JSON.parse(spawnSync(weft, ['shapes', files[0], '--init', files[1], ...words, '--json'], { maxBuffer: 1 << 28 }).stdout);
