@@ -38,6 +38,8 @@ Result<void> Check(const ParallelCallbacks& callbacks, const BmufOptions& option
   if (parallel.accumulate > 1) return refuse("accumulates already: each device steps alone within a block");
   if (parallel.bucket_bytes > 0 || parallel.bucket_count > 0)
     return refuse("sums parameters once a block, and no gradients: there is nothing to put into buckets");
+  if (parallel.shard_optimizer)
+    return refuse("each device steps alone within a block, with an optimizer state of its own: no sharding");
   if (parallel.dynamic_memory_management) return refuse("dynamic_memory_management is not supported");
   if (options.warmup_iterations && *options.warmup_iterations < 1)
     return refuse("warmup_iterations must be at least 1");

@@ -141,7 +141,7 @@ Collectives::Turn Collectives::Next(Context& context, NetBuilder& init, const De
 }
 
 std::vector<Symbol> Collectives::RootFirst(const BlobGroup& group) const {
-  std::vector<Symbol> blobs{group.blobs[root_].dense};
+  std::vector<Symbol> blobs{group.blobs[RootOf(group)].dense};
   for (const Gradient& of : group.blobs)
     if (of.dense && of.dense != blobs[0]) blobs.push_back(of.dense);
   return blobs;
@@ -149,14 +149,14 @@ std::vector<Symbol> Collectives::RootFirst(const BlobGroup& group) const {
 
 void Collectives::Broadcast(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, bool nccl) {
   const bool gpu = OnGpu(devices, group);
-  const Symbol root = group.blobs[root_].dense;
+  const Symbol root = group.blobs[RootOf(group)].dense;
   if (nccl && gpu && group.blobs.size() > 1) {
     const std::vector<Symbol> blobs = DenseBlobs(group);
     Emit(net, {.type = "NCCLBroadcast",
                .inputs = blobs,
                .outputs = blobs,
                .device = scopes_.device(0),
-               .args = {{"root", root_}}});
+               .args = {{"root", RootOf(group)}}});
     return;
   }
   for (size_t i = 0; i < group.blobs.size(); ++i)
@@ -185,22 +185,52 @@ void Collectives::SumPeers(NetBuilder& net, const BlobGroup& group, std::span<co
        {.type = "Sum", .inputs = blobs, .outputs = {blobs[0]}, .device = scopes_.device(to), .name = "dpm"});
 }
 
-void Collectives::SumTree(NetBuilder& net, const BlobGroup& group) {
+void Collectives::SumTree(NetBuilder& net, const BlobGroup& group, size_t to) {
   const size_t n = group.blobs.size();
+  const auto member = [&](size_t i) { return (to + i) % n; };
   if (n != 4 && n != 8 && n != 16) {
     std::vector<size_t> all(n);
-    for (size_t i = 0; i < n; ++i) all[i] = i;
+    for (size_t i = 0; i < n; ++i) all[i] = member(i);
     SumPeers(net, group, all);
     return;
   }
   for (size_t step = 1; step < n; step *= 2)
     for (size_t i = 0; i < n; i += 2 * step) {
-      const size_t pair[] = {i, i + step};
+      const size_t pair[] = {member(i), member(i + step)};
       SumPeers(net, group, pair);
     }
 }
 
+// The devices' sum, on one of them.
+void Collectives::ReduceTo(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, size_t to) {
+  std::vector<Symbol> blobs = DenseBlobs(group);
+  if (blobs.size() < 2) return;
+  const Symbol own = blobs[to];
+  if (!OnGpu(devices, group)) {
+    std::rotate(blobs.begin(), blobs.begin() + static_cast<ptrdiff_t>(to), blobs.end());
+    Emit(net, {.type = "Sum", .inputs = blobs, .outputs = {own}, .device = PlaceOf(devices, group)});
+  } else if (!o_.use_nccl || o_.device_type != kCuda) {
+    SumTree(net, group, to);
+  } else {
+    // The schema allows no sum in place but on the first device, and another order of the devices would be
+    // another communicator.
+    const Symbol sum = net.Suffixed(own, "_sum");
+    Emit(net, {.type = "NCCLReduce",
+               .inputs = blobs,
+               .outputs = {sum},
+               .device = scopes_.device(to),
+               .args = {{"root", to}},
+               .control = nccl_after_});
+    Emit(net, {.type = "Copy", .inputs = {sum}, .outputs = {own}, .device = scopes_.device(to)});
+    nccl_after_ = {sum};
+  }
+}
+
 void Collectives::ReduceOnHost(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group) {
+  if (group.owner) {
+    ReduceTo(net, devices, group, group.owner->device);
+    return;
+  }
   const std::vector<Symbol> blobs = DenseBlobs(group);
   if (OnGpu(devices, group)) {
     if (o_.use_nccl && o_.device_type == kCuda) {
@@ -210,7 +240,7 @@ void Collectives::ReduceOnHost(NetBuilder& net, const BlobDevices& devices, cons
                  .device = scopes_.device(0),
                  .control = nccl_after_});
     } else {
-      SumTree(net, group);
+      SumTree(net, group, 0);
       Broadcast(net, devices, group, false);
     }
     nccl_after_ = {blobs[0]};
@@ -240,6 +270,24 @@ void Collectives::AcrossMachines(NetBuilder& net, NetBuilder& init, const BlobDe
   };
   if (engine == "GLOO") {
     all_reduce(blobs, {{"gpu_direct", o_.rendezvous->transport == "ibverbs"}});
+    return;
+  }
+  if (group.owner) {
+    const auto [shard, device] = *group.owner;
+    ReduceTo(net, devices, group, device);
+    const Symbol own = blobs[device], reduced = net.Suffixed(own, "_red");
+    const DevicePtr place = OnGpu(devices, group) ? scopes_.device(device) : PlaceOf(devices, group);
+    const Turn turn = Next(context, init, master, {reduced});
+    Emit(net, {.type = "Reduce",
+               .inputs = {turn.world, own},
+               .outputs = {reduced},
+               .device = place,
+               .args = {{"root", shard}},
+               .name = group.name,
+               .engine = engine,
+               .control = turn.control});
+    if (shard == o_.rendezvous->shard_id)
+      Emit(net, {.type = "Copy", .inputs = {reduced}, .outputs = {own}, .device = place});
     return;
   }
   const Symbol reduced = net.Suffixed(blobs[0], "_red");
@@ -334,7 +382,7 @@ void Collectives::AllReduce(NetBuilder& net, NetBuilder& init, const BlobDevices
 void Collectives::Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
                        std::vector<const BlobGroup*> groups, int max_concurrent) {
   if (!many_machines()) {
-    for (const BlobGroup* group : groups) Broadcast(net, devices, *group, false);
+    for (const BlobGroup* group : groups) Broadcast(net, devices, *group, group->owner && o_.use_nccl);
     return;
   }
   if (broadcast_.most == 0) broadcast_.most = static_cast<size_t>(std::max(max_concurrent, 1));
@@ -355,6 +403,7 @@ void Collectives::Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& dev
                   .engine = engine,
                   .control = turn.control};
     send.inputs.insert(send.inputs.end(), blobs.begin(), blobs.end());
+    if (group.owner) send.args = {{"root", group.owner->shard}};
     Emit(net, send);
   };
   for (const BlobGroup* group : groups) {
@@ -364,14 +413,11 @@ void Collectives::Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& dev
       continue;
     }
     if (OnGpu(devices, *group)) {
+      const DevicePtr& place = scopes_.device(RootOf(*group));
       const Symbol host = net.Suffixed(blobs[0], "cpu");
-      Emit(
-          net,
-          {.type = "CopyGPUToCPU", .inputs = {blobs[0]}, .outputs = {host}, .device = scopes_.device(root_)});
+      Emit(net, {.type = "CopyGPUToCPU", .inputs = {blobs[0]}, .outputs = {host}, .device = place});
       broadcast(*group, {host}, scopes_.cpu);
-      Emit(
-          net,
-          {.type = "CopyCPUToGPU", .inputs = {host}, .outputs = {blobs[0]}, .device = scopes_.device(root_)});
+      Emit(net, {.type = "CopyCPUToGPU", .inputs = {host}, .outputs = {blobs[0]}, .device = place});
     } else {  // B47: what is on the CPU already is sent from there
       broadcast(*group, {blobs[0]}, scopes_.cpu);
     }

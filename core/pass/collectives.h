@@ -65,13 +65,13 @@ class Collectives {
               std::string broadcasts = "broadcast")
       : o_(options), scopes_(scopes), broadcast_{std::move(broadcasts), 0} {}
 
-  /// Sums each group over all devices and machines, in this order. Sparse gradients are gathered. The common
-  /// worlds go to `init`.
+  /// Sums each group over all devices and machines, in this order; one that has an owner needs to be right on
+  /// the owner only. Sparse gradients are gathered. The common worlds go to `init`.
   void AllReduce(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
                  std::span<const BlobGroup* const> groups, int max_concurrent);
-  /// Copies the root's blob to the others.
+  /// Copies the owner's blob, or else the root's, to the others.
   void Broadcast(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, bool nccl);
-  /// Makes each group equal to the root of the first machine.
+  /// Makes each group equal to its owner, or else to the root of the first machine.
   void Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
             std::vector<const BlobGroup*> groups, int max_concurrent);
   /// The barrier and the net that makes its common world (semantics 6.4).
@@ -102,9 +102,11 @@ class Collectives {
   std::vector<Symbol> RootFirst(const BlobGroup& group) const;
   bool OnGpu(const BlobDevices& devices, const BlobGroup& group) const;
   DevicePtr PlaceOf(const BlobDevices& devices, const BlobGroup& group) const;
+  size_t RootOf(const BlobGroup& group) const { return group.owner ? group.owner->device : root_; }
   void ReduceOnHost(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group);
+  void ReduceTo(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, size_t to);
   void SumPeers(NetBuilder& net, const BlobGroup& group, std::span<const size_t> members);
-  void SumTree(NetBuilder& net, const BlobGroup& group);
+  void SumTree(NetBuilder& net, const BlobGroup& group, size_t to);
   void AcrossMachines(NetBuilder& net, NetBuilder& init, const BlobDevices& devices, const BlobGroup& group,
                       Context& context);
   void Gather(NetBuilder& net, NetBuilder& init, const BlobDevices& devices, const BlobGroup& group,

@@ -37,6 +37,9 @@ CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
     if (type == "NCCLAllreduce" && outputs > 1) {
       moved.local_bytes = outputs * RingBytes(size(op.outputs[0]), outputs);
       moved.local_messages = 2 * (outputs - 1);
+    } else if (type == "NCCLReduce" && op.inputs.size() > 1) {
+      moved.local_messages = static_cast<int64_t>(op.inputs.size()) - 1;
+      moved.local_bytes = moved.local_messages * size(op.inputs[0]);
     } else if (type == "NCCLBroadcast" && outputs > 1) {
       moved.local_bytes = (outputs - 1) * size(op.outputs[0]);
       moved.local_messages = outputs - 1;
@@ -47,6 +50,9 @@ CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
       moved.network_messages = sum ? 2 * (shards - 1) : shards - 1;
       moved.local_bytes = (sum ? 2 : 1) * (outputs - 1) * one;
       moved.local_messages = (sum ? 2 : 1) * (outputs - 1);
+    } else if (type == "Reduce") {
+      moved.network_bytes = shards > 1 ? size(op.inputs[1]) : 0;
+      moved.network_messages = shards - 1;
     } else if (type == "Allgather") {
       moved.network_bytes = (shards - 1) * size(op.inputs[1]);
       moved.network_messages = shards - 1;

@@ -11,6 +11,7 @@
 #include "core/pass/gradient_buckets.h"
 #include "core/pass/release.h"
 #include "core/pass/replicas.h"
+#include "core/pass/shard_optimizer.h"
 #include "core/ssa/rename.h"
 
 namespace weft {
@@ -46,9 +47,7 @@ void ShareParams(Replicas& replicas) {
     return net;
   };
   model.EditNet(share);
-  Net init = share(std::move(model.init).Finish());
-  model.registry.ReleaseNet(init.Str(init.name));
-  model.init = NetBuilder(model.registry, std::move(init));
+  model.EditInit(share);
 }
 
 // Step 18. Collectives between machines want gradients at one address for good.
@@ -64,9 +63,33 @@ void FreeUnused(Replicas& replicas, const ParallelOptions& options) {
         if (blob) release.keep.push_back(blob);
   if (options.rendezvous)
     for (const Op& op : model.net.net().ops)
-      if (model.net.net().Str(op.type) == "Allreduce")
+      if (const std::string_view type = model.net.net().Str(op.type);
+          type == "Allreduce" || type == "Reduce" || type == "Broadcast")
         release.keep.insert(release.keep.end(), op.outputs.begin(), op.outputs.end());
   model.EditNet([&](Net net) { return ReleaseWhenUsed(net, release); });
+}
+
+void Edit(NameRegistry& registry, NetBuilder& net, const std::function<Net(Net)>& edit) {
+  Net edited = edit(std::move(net).Finish());
+  registry.ReleaseNet(edited.Str(edited.name));
+  net = NetBuilder(registry, std::move(edited));
+}
+
+// What all replicas have, and the first one gives to the others when training starts.
+std::vector<const BlobGroup*> KeptEqual(const Replicas& replicas, const ParallelOptions& options) {
+  SymbolMap<uint8_t> is_own(*replicas.model.net.net().symbols, replicas.own_state.size(), 0);
+  for (Symbol blob : replicas.own_state) is_own[blob] = 1;
+  std::vector<const BlobGroup*> kept;
+  for (size_t i = 0; i < replicas.groups.size(); ++i) {
+    const BlobGroup& group = replicas.groups[i];
+    const bool is_gradient = i >= replicas.computed_end && i < replicas.gradients_end;
+    const bool is_computed = i >= replicas.params_end && i < replicas.computed_end;
+    const bool made = std::binary_search(replicas.initial.begin(), replicas.initial.end(), group.name);
+    const bool own = std::any_of(group.blobs.begin(), group.blobs.end(),
+                                 [&](const Gradient& of) { return of.dense && is_own.Get(of.dense); });
+    if (options.shared_model ? is_computed : made && !is_gradient && !own) kept.push_back(&group);
+  }
+  return kept;
 }
 
 }  // namespace
@@ -81,11 +104,8 @@ Gradient ModelBuilder::GradientOf(Symbol param) const {
   return {};
 }
 
-void ModelBuilder::EditNet(const std::function<Net(Net)>& edit) {
-  Net edited = edit(std::move(net).Finish());
-  registry.ReleaseNet(edited.Str(edited.name));
-  net = NetBuilder(registry, std::move(edited));
-}
+void ModelBuilder::EditNet(const std::function<Net(Net)>& edit) { Edit(registry, net, edit); }
+void ModelBuilder::EditInit(const std::function<Net(Net)>& edit) { Edit(registry, init, edit); }
 
 Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const ParallelCallbacks& callbacks,
                                  const ParallelOptions& options) {
@@ -121,6 +141,7 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
     WEFT_TRY(of_iteration, internal::MakeSums(built, replicas.scopes));
   }
   WEFT_TRY_VOID(replicas.GroupGradients());
+  if (options.shard_optimizer) WEFT_TRY_VOID(internal::DealGradients(replicas, options));
   const BlobDevices devices = replicas.Devices();
   if (options.broadcast_computed_params)
     for (const BlobGroup* group : replicas.Groups(replicas.params_end, replicas.computed_end))
@@ -138,7 +159,13 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
   }
 
   if (options.shared_model) KeepMasterParams(replicas);
-  WEFT_TRY_VOID(replicas.Update());
+  if (options.shard_optimizer) {
+    WEFT_TRY_VOID(internal::UpdateOwn(replicas, options));
+    replicas.collectives.Sync(built.net, built.init, devices, replicas.Groups(0, replicas.params_end),
+                              concurrent);
+  } else {
+    WEFT_TRY_VOID(replicas.Update());
+  }
   if (options.shared_model) ShareParams(replicas);
   WEFT_TRY_VOID(replicas.FindInitialBlobs(/*add_groups=*/!options.shared_model));
   if (!options.shared_model) WEFT_TRY_VOID(replicas.CheckForeignBlobs());
@@ -146,15 +173,7 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
   built.net.EditHead([&](Net& net) {
     net.args = WithArg(net.args, MakeArg(net.Intern("first_iter_only_one_worker"), int64_t{1}));
   });
-  std::vector<const BlobGroup*> kept;
-  for (size_t i = 0; i < replicas.groups.size(); ++i) {
-    const BlobGroup& group = replicas.groups[i];
-    const bool is_gradient = i >= replicas.computed_end && i < replicas.gradients_end;
-    const bool is_computed = i >= replicas.params_end && i < replicas.computed_end;
-    const bool made = std::binary_search(replicas.initial.begin(), replicas.initial.end(), group.name);
-    if (options.shared_model ? is_computed : made && !is_gradient) kept.push_back(&group);
-  }
-  replicas.collectives.Sync(built.init, built.init, replicas.Devices(), std::move(kept), 1);
+  replicas.collectives.Sync(built.init, built.init, replicas.Devices(), KeptEqual(replicas, options), 1);
   WEFT_TRY_VOID(replicas.PostSync());
 
   if (options.optimize_gradient_memory) replicas.ShareGradientMemory();

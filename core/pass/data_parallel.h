@@ -35,8 +35,9 @@ struct ModelBuilder {
   std::vector<ParamGradient> gradients{};  // once there is a backward pass, in the order of params
 
   Gradient GradientOf(Symbol param) const;
-  /// Takes the net out, edits it and puts it back under its name.
+  /// Takes the net (the init net) out, edits it and puts it back under its name.
   void EditNet(const std::function<Net(Net)>& edit);
+  void EditInit(const std::function<Net(Net)>& edit);
 };
 
 /// How many machines, and how they meet.
@@ -64,6 +65,8 @@ struct ParallelOptions {
   int64_t bucket_bytes = 0;  // gradients are summed in buckets of at most so many bytes and gradients, while
   int bucket_count = 0;      // the backward pass still runs; both 0: one by one behind it, as Caffe2 does
   int accumulate = 1;        // iterations whose gradients are added up for one update, in a net of its own
+  bool shard_optimizer = false;  // each parameter is updated by one replica, which alone has its state, and
+                                 // sent to the others: see shard_optimizer.h
   std::string net_type = "dag";
   int threads_per_device = 4;
   int max_concurrent_distributed_ops = 16;
@@ -72,6 +75,7 @@ struct ParallelOptions {
   std::function<bool(int to, int from)> peer_access{};  // between GPUs; unset: everywhere
 
   int num_shards() const { return rendezvous ? rendezvous->num_shards : 1; }
+  int shard_id() const { return rendezvous ? rendezvous->shard_id : 0; }
   bool is_gpu() const { return device_type == kCuda || device_type == kHip; }
   /// "gpu", "cpu" or "ideep".
   std::string_view prefix() const;
@@ -91,10 +95,18 @@ struct ParallelCallbacks {
   Whole net_transformer{};
 };
 
-/// The same blob on each device, in the order of the devices (kNoSymbol where a shared model dropped it).
+/// One replica among those of all machines: a machine, and the number of one of its devices in the list.
+struct Rank {
+  int shard = 0;
+  size_t device = 0;
+};
+
+/// The same blob on each device, in the order of the devices (none where a shared model dropped it, or where
+/// a sharded optimizer has it elsewhere).
 struct BlobGroup {
   std::string name;  // without scope; "<indices>:<values>" for a sparse gradient
   std::vector<Gradient> blobs;
+  std::optional<Rank> owner{};  // with shard_optimizer, of parameters and gradients: who updates
 };
 
 struct ParallelNets {
@@ -107,8 +119,10 @@ struct ParallelNets {
   std::vector<Symbol> params{}, computed_params{};
   std::vector<ParamGradient> gradients{};
   std::vector<BlobGroup> groups{};  // parameters, computed ones, gradients, then what else is kept equal
-  /// What a checkpoint holds: all that init makes on the first device, and the iteration. Sorted by name.
+  /// What a checkpoint holds: all that init makes on the first device, own_state, and the iteration. Sorted
+  /// by name.
   std::vector<Symbol> checkpoint{};
+  std::vector<Symbol> own_state{};  // with shard_optimizer: what no other machine and no other device has
   std::vector<Symbol> learning_rates{};  // outputs of the LearningRate operators (B44)
 };
 

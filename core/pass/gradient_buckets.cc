@@ -3,6 +3,7 @@
 #include "core/pass/gradient_buckets.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/str.h"
 
@@ -48,10 +49,12 @@ struct Bucket {
 std::vector<Bucket> Cut(std::vector<const BlobGroup*> ready, const BlobDevices& devices,
                         const ParallelOptions& options, const BytesOf& bytes) {
   std::vector<Bucket> buckets;
-  int open = -1;  // the bucket that takes more
+  std::map<std::pair<int, size_t>, int> open_of;  // by owner: the bucket that takes more
   for (const BlobGroup* group : ready) {
     const Symbol blob = group->blobs[0].dense;
     const std::optional<int64_t> size = blob ? bytes(blob) : std::nullopt;
+    const Rank owner = group->owner.value_or(Rank{});
+    int& open = open_of.try_emplace({owner.shard, owner.device}, -1).first->second;
     const auto fits = [&](const Bucket& bucket) {
       return (options.bucket_bytes == 0 || bucket.bytes + *size <= options.bucket_bytes) &&
              (options.bucket_count == 0 ||
@@ -97,8 +100,11 @@ void Pack(NetBuilder& net, const ReplicaScopes& scopes, Bucket& bucket) {
 
 // A gradient has the shape of its parameter.
 void Unpack(NetBuilder& net, const ReplicaScopes& scopes, const Bucket& bucket,
-            const SymbolMap<Symbol>& param_of) {
+            const SymbolMap<Symbol>& param_of, int shard) {
+  const std::optional<Rank>& owner = bucket.fused.owner;
+  const auto wanted = [&](size_t d) { return !owner || (owner->shard == shard && owner->device == d); };
   for (size_t d = 0; d < scopes.of.size(); ++d) {
+    if (!wanted(d)) continue;
     const Symbol fused = bucket.fused.blobs[d].dense;
     std::vector<Symbol> parts;
     for (size_t m = 0; m < bucket.members.size(); ++m) parts.push_back(Part(net, scopes.of[d], bucket, m));
@@ -168,6 +174,7 @@ void ReduceInBuckets(ModelBuilder& model, Collectives& collectives, const Replic
     const bool many = bucket.members.size() > 1;
     if (many) {
       bucket.fused.name = StrCat("bucket_", number++);
+      bucket.fused.owner = bucket.members[0]->owner;
       Pack(net, scopes, bucket);
     }
     sums.push_back(many ? &bucket.fused : bucket.members[0]);
@@ -179,7 +186,7 @@ void ReduceInBuckets(ModelBuilder& model, Collectives& collectives, const Replic
   for (const auto& [param, gradient] : model.gradients)
     if (gradient.is_dense()) param_of[gradient.dense] = param;
   for (const Bucket& bucket : buckets)
-    if (bucket.members.size() > 1) Unpack(net, scopes, bucket, param_of);
+    if (bucket.members.size() > 1) Unpack(net, scopes, bucket, param_of, options.shard_id());
 
   const size_t least = options.accumulate > 1 ? first : 0;
   model.EditNet([&](Net built) { return MoveForward(std::move(built), first, least, packed, reduced); });

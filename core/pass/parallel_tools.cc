@@ -62,9 +62,11 @@ Result<CheckpointSync> SyncAfterCheckpoint(const ParallelNets& nets, const Paral
   const SymbolTablePtr& table = nets.net.symbols;
   std::vector<std::string> names = blobs;
   const std::string& first = scopes.of[0].name.prefix;
+  SymbolMap<uint8_t> is_own(*table, nets.own_state.size(), 0);  // nobody else has it
+  for (Symbol blob : nets.own_state) is_own[blob] = 1;
   if (names.empty())
     for (Symbol blob : nets.checkpoint)
-      if (const std::string_view name = table->Str(blob); name.starts_with(first))
+      if (const std::string_view name = table->Str(blob); name.starts_with(first) && !is_own.Get(blob))
         names.emplace_back(name.substr(first.size()));
   SymbolMap<uint8_t> known(*table, nets.net.ops.size() + nets.init.ops.size(), 0);
   for (const Net* net : {&nets.init, &nets.net})

@@ -16,6 +16,9 @@ Error Invalid(std::string message, std::string blob = {}) {
   return {ErrorCode::kInvalidArgument, std::move(message), -1, std::move(blob)};
 }
 
+// Mutexes, counters, queues: nothing that could be copied to another device.
+bool MakesNoTensor(const OpDef* def) { return def && def->shape.ends_with("= object"); }
+
 }  // namespace
 
 Replicas::Replicas(ModelBuilder builder, const OpSet& ops, const ParallelCallbacks& callbacks,
@@ -56,6 +59,10 @@ Result<void> Replicas::Check(const ParallelCallbacks& callbacks, const ParallelO
     return Invalid("accumulate: needs a parameter update; a forward-only model has no gradients");
   if (options.accumulate > 1 && options.dynamic_memory_management)
     return Invalid("accumulate and dynamic_memory_management exclude each other");
+  if (options.shard_optimizer && !training)
+    return Invalid("shard_optimizer: needs a parameter update; a forward-only model has no optimizer");
+  if (options.shard_optimizer && options.shared_model)
+    return Invalid("shard_optimizer: replicas that share parameters have one optimizer state already");
   if (options.threads_per_device < 1) return Invalid("threads_per_device: must be at least 1");
   if (options.max_concurrent_distributed_ops < 1)
     return Invalid("max_concurrent_distributed_ops: must be at least 1");
@@ -197,10 +204,11 @@ Result<void> Replicas::FindInitialBlobs(bool add_groups) {
   const Net& init = model.init.net();
   std::vector<std::pair<std::string, std::pair<int, Symbol>>> made;
   SymbolMap<uint8_t> seen(*init.symbols, init.ops.size(), 0);
+  OpLookup find(ops_, *init.symbols);
   for (const Op& op : init.ops)
     for (Symbol blob : op.outputs) {
       const int replica = scopes.ReplicaOf(init.Str(blob));
-      if (replica < 0 || seen.Get(blob)) continue;
+      if (replica < 0 || MakesNoTensor(find(op.type)) || seen.Get(blob)) continue;
       seen[blob] = 1;
       made.push_back({Ungrouped(blob), {replica, blob}});
     }
@@ -208,9 +216,11 @@ Result<void> Replicas::FindInitialBlobs(bool add_groups) {
     if (const std::string name(init.Str(param)); !seen.Get(param) && scopes.ReplicaOf(name) >= 0)
       return Error{ErrorCode::kNotFound, StrCat("the init net does not make the parameter ", name), -1, name};
   std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  SymbolMap<uint8_t> is_own(*init.symbols, own_state.size(), 0);
+  for (Symbol blob : own_state) is_own[blob] = 1;
   for (const auto& [name, blob] : made) {
     if (initial.empty() || initial.back() != name) initial.push_back(name);
-    if (blob.first == 0) initial_first_.push_back(blob.second);
+    if (blob.first == 0 || is_own.Get(blob.second)) initial_first_.push_back(blob.second);
     if (add_groups) AddToGroup(name, static_cast<size_t>(blob.first), Gradient::Dense(blob.second));
   }
   return {};
@@ -226,7 +236,7 @@ Result<void> Replicas::CheckForeignBlobs() const {
     // Those that move values between replicas, by their nature.
     if (type.starts_with("NCCL") || type.find("Copy") != std::string_view::npos ||
         type.find("Concat") != std::string_view::npos || type == "Sum" || type == "Allreduce" ||
-        type == "Broadcast" || type == "Allgather" || type == "SpatialBN")
+        type == "Broadcast" || type == "Reduce" || type == "Allgather" || type == "SpatialBN")
       continue;
     const auto own = replicas.find(op.device.get());
     if (own == replicas.end()) continue;
@@ -309,6 +319,7 @@ ParallelNets Replicas::Finish() && {
   nets.computed_params = std::move(model.computed_params);
   nets.gradients = std::move(model.gradients);
   nets.groups = std::move(groups);
+  nets.own_state = std::move(own_state);
   nets.init = std::move(model.init).Finish();
   nets.net = std::move(model.net).Finish();
   return nets;

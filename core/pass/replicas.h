@@ -61,6 +61,7 @@ class Replicas {
   // Where the kinds end in `groups`: parameters, then computed ones, then gradients, then the rest.
   size_t params_end = 0, computed_end = 0, gradients_end = 0;
   std::vector<std::string> initial;  // names, without scope, of what init makes; sorted
+  std::vector<Symbol> own_state;     // see ParallelNets
 
  private:
   Result<void> Group(std::span<const Symbol> blobs);

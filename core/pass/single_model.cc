@@ -139,6 +139,49 @@ Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder&
   return losses;
 }
 
+// Appends the update net's operators, but those of parameters that have no gradient here: another replica
+// updates these (shard_optimizer, a shared model). The state of such parameters leaves the init net.
+Result<void> AppendUpdate(const SingleModel& model, const Replicator& replica, ModelBuilder& to) {
+  enum : uint8_t { kHere = 1, kElsewhere = 2 };
+  const Net& update = *model.update;
+  SymbolMap<uint8_t> where(*update.symbols, 2 * update.ops.size(), 0);
+  SymbolMap<uint8_t> drop(*update.symbols, update.ops.size(), 0);
+  for (Symbol param : model.params) {
+    const uint8_t place = to.GradientOf(replica(param)).none() ? kElsewhere : kHere;
+    where[param] |= place;
+    for (std::string_view suffix : {"_grad", "_grad_indices", "_grad_values"})
+      if (const Symbol blob = update.symbols->Find(StrCat(update.Str(param), suffix))) where[blob] |= place;
+  }
+  bool drops = false;
+  for (size_t i = 0; i < update.ops.size(); ++i) {
+    const Op& op = update.ops[i];
+    uint8_t places = 0;
+    for (const BlobList* blobs : {&op.inputs, &op.outputs})
+      for (Symbol blob : *blobs) places |= where.Get(blob);
+    if (places == (kHere | kElsewhere))
+      return Error{ErrorCode::kUnsupported,
+                   StrCat("the update's op ", i, " ", update.Str(op.type),
+                          " belongs to parameters that different replicas update"),
+                   static_cast<int64_t>(i)};
+    for (Symbol blob : op.outputs) {
+      if (places == kElsewhere && !where.Get(blob)) drop[replica(blob)] = drops = true;
+      where[blob] |= places;
+    }
+    if (places == kElsewhere) continue;
+    WEFT_TRY(Op copy, replica.Replica(op));
+    to.net.Append(std::move(copy));
+  }
+  if (drops)
+    to.EditInit([&](Net init) {
+      std::erase_if(init.ops, [&](const Op& op) {
+        return !op.outputs.empty() && std::all_of(op.outputs.begin(), op.outputs.end(),
+                                                  [&](Symbol blob) { return drop.Get(blob) != 0; });
+      });
+      return init;
+    });
+  return {};
+}
+
 }  // namespace
 
 ParallelCallbacks CallbacksOf(const SingleModel& model) {
@@ -156,10 +199,7 @@ ParallelCallbacks CallbacksOf(const SingleModel& model) {
       replica.Set(StrCat(name, "_indices"), gradient.indices);
       replica.Set(StrCat(name, "_values"), gradient.values);
     }
-    for (const Op& op : model.update->ops) {
-      WEFT_TRY(Op copy, replica.Replica(op));
-      to.net.Append(std::move(copy));
-    }
+    WEFT_TRY_VOID(AppendUpdate(model, replica, to));
     return {};
   };
   return callbacks;

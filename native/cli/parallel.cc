@@ -182,6 +182,7 @@ std::string Json(const Words& words, const ParallelNets& nets, const std::vector
   names("params", nets.params);
   names("computed", nets.computed_params);
   names("checkpoint", nets.checkpoint);
+  names("own_state", nets.own_state);
   names("learning_rates", nets.learning_rates);
   json.Key("moved").BeginObject().Key("local_bytes").Int(moved.local_bytes);
   json.Key("network_bytes").Int(moved.network_bytes);
@@ -275,6 +276,9 @@ void AddParallel(CLI::App& app, Main& main) {
       ->add_option("--accumulate", options.accumulate,
                    "add up the gradients of so many iterations for one update, in a net of its own")
       ->type_name("N");
+  command->add_flag("--shard-optimizer", options.shard_optimizer,
+                    "each parameter is updated on one device of one machine, which alone has its optimizer "
+                    "state, and sent to all");
   command->add_flag("--share-gradients", options.optimize_gradient_memory,
                     "gradients between operators share memory");
   command->add_flag("--free", options.dynamic_memory_management, "free blobs after their last use");
@@ -313,7 +317,7 @@ void AddParallel(CLI::App& app, Main& main) {
   AddJson(
       *command, main,
       R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],)"
-      R"("learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators},"plan":path})");
+      R"("own_state":[...],"learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators},"plan":path})");
   command->footer(
       "DIR gets init and net, and as they apply update, global_init, global_update, warmup, barrier_init and "
       "barrier "

@@ -57,6 +57,22 @@ TEST(Parallel, WritesWhatApplies) {
   for (const char* name : {"barrier_init", "barrier"}) EXPECT_TRUE(model.Has(name)) << name;
 }
 
+TEST(Parallel, ShardsTheOptimizer) {
+  const Model model;
+  const auto states = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--optimizer", "adam", "--shard-optimizer", "--json"});
+    const Outcome outcome = model.Parallel(words);
+    EXPECT_EQ(outcome.exit, 0) << outcome.err;
+    return outcome.json()["own_state"];
+  };
+  EXPECT_EQ(states({"--devices", "cpu:0-1"}),
+            nlohmann::json::array({"cpu_0/w_first_moment", "cpu_0/w_second_moment", "cpu_1/b_first_moment",
+                                   "cpu_1/b_second_moment"}));
+  EXPECT_EQ(states({"--devices", "cpu:0", "--shards", "3", "--shard-id", "1"}),
+            nlohmann::json::array({"cpu_0/b_first_moment", "cpu_0/b_second_moment"}));
+  EXPECT_EQ(states({"--devices", "cpu:0", "--shards", "3", "--shard-id", "2"}), nlohmann::json::array());
+}
+
 TEST(Parallel, Bmuf) {
   const Model model;
   const std::string update = model.folder.Write("update.pbtxt", R"(name: "u"

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/base/str.h"
 #include "core/check/check_net.h"
@@ -316,7 +317,7 @@ std::vector<std::string> Collectives(const ParallelNets& nets) {
     for (const Op& op : net.ops) {
       const std::string_view type = net.Str(op.type);
       if (type == "Allreduce" || type == "Broadcast" || type == "Allgather" || type == "Barrier" ||
-          type.find("CommonWorld") != std::string_view::npos || type.starts_with("NCCL"))
+          type == "Reduce" || type.find("CommonWorld") != std::string_view::npos || type.starts_with("NCCL"))
         out.push_back(StrCat(type, " ", net.Str(op.name)));
     }
   };
@@ -324,35 +325,76 @@ std::vector<std::string> Collectives(const ParallelNets& nets) {
     if (*net) add(**net);
   add(nets.init);
   add(nets.net);
+  if (nets.update) add(*nets.update);
   if (nets.global_update) add(*nets.global_update);
   return out;
 }
 
+// Each option that changes what is exchanged, and some together.
+using SetOptions = void (*)(ParallelOptions&);
+const SetOptions kOptions[] = {
+    [](ParallelOptions&) {},
+    [](ParallelOptions& o) { o.use_nccl = true; },
+    [](ParallelOptions& o) { o.combine_spatial_bn = true; },
+    [](ParallelOptions& o) { o.broadcast_computed_params = false; },
+    [](ParallelOptions& o) { o.optimize_gradient_memory = true; },
+    [](ParallelOptions& o) { o.dynamic_memory_management = true; },
+    [](ParallelOptions& o) { o.bucket_count = 2; },
+    [](ParallelOptions& o) { o.bucket_bytes = 500; },
+    [](ParallelOptions& o) { o.accumulate = 2; },
+    [](ParallelOptions& o) { o.max_concurrent_distributed_ops = 2; },
+    [](ParallelOptions& o) { o.shard_optimizer = true; },
+    [](ParallelOptions& o) { o.shard_optimizer = o.use_nccl = o.combine_spatial_bn = true; },
+    [](ParallelOptions& o) {
+      o.shard_optimizer = true;
+      o.bucket_count = o.accumulate = 2;
+    },
+    [](ParallelOptions& o) {
+      o.shard_optimizer = o.dynamic_memory_management = true;
+      o.max_concurrent_distributed_ops = 1;
+    },
+    [](ParallelOptions& o) {
+      o.bucket_count = o.accumulate = 2;
+      o.use_nccl = true;
+    },
+};
+
 TEST(DataParallel, CollectivesComeInOneOrderOnAllRanks) {
+  int made = 0, refused = 0;
   for (const char* engine : {"GLOO", "NCCL", "MPI"})
     for (const char* devices : {"cpu:0-2", "cuda:0-1"})
-      for (const bool bmuf : {false, true})
-        for (const bool sparse : {false, true}) {
-          if (bmuf && sparse) continue;
-          std::vector<std::string> first;
-          for (int shard = 0; shard < 4; ++shard) {
-            Case of(sparse ? Sparse() : Normed(), devices);
-            if (bmuf) of.bmuf.emplace();
-            of.options.rendezvous = Meet(engine, 4, shard);
-            const Result<ParallelNets> nets = of.Make();
-            ASSERT_TRUE(nets.has_value()) << nets.error().message;
-            const std::vector<std::string> found = Collectives(*nets);
-            EXPECT_GT(found.size(), 3u);
-            if (shard == 0) first = found;
-            EXPECT_EQ(found, first);
+      for (size_t options = 0; options < std::size(kOptions); ++options)
+        for (const bool bmuf : {false, true})
+          for (const bool sparse : {false, true}) {
+            if (bmuf && sparse) continue;
+            SCOPED_TRACE(
+                StrCat(engine, " ", devices, " ", options, bmuf ? " bmuf" : "", sparse ? " sparse" : ""));
+            std::vector<std::string> first;
+            for (int shard = 0; shard < 4; ++shard) {
+              Case of(sparse ? Sparse() : Normed(), devices);
+              if (!sparse) GiveShapes(of.model);
+              if (bmuf) of.bmuf.emplace();
+              kOptions[options](of.options);
+              of.options.rendezvous = Meet(engine, 4, shard);
+              const Result<ParallelNets> nets = of.Make();
+              refused += !nets.has_value();
+              if (!nets.has_value() && (bmuf || sparse)) break;  // together they make no sense
+              ASSERT_TRUE(nets.has_value()) << nets.error().message;
+              ++made;
+              const std::vector<std::string> found = Collectives(*nets);
+              EXPECT_GT(found.size(), 3u);
+              if (shard == 0) first = found;
+              EXPECT_EQ(found, first);
+            }
           }
-        }
+  std::puts(
+      StrCat("collectives in one order: ", made, " plans of ranks, ", refused, " requests refused").c_str());
 }
 
 TEST(DataParallel, NetsPassTheChecks) {
   for (const char* devices : {"cpu:0-1", "cuda:0-3"})
     for (const char* engine : {"", "GLOO", "MPI"})
-      for (int kind = 0; kind < 8; ++kind) {
+      for (int kind = 0; kind < 10; ++kind) {
         Case of(kind == 1 || kind == 6 ? Sparse() : kind == 2 ? Normed() : Dense(), devices);
         of.options.combine_spatial_bn = kind == 2;
         of.options.optimize_gradient_memory = kind == 3;
@@ -360,6 +402,8 @@ TEST(DataParallel, NetsPassTheChecks) {
         if (kind == 5) of.options.bucket_count = 2;
         if (kind == 6) of.options.bucket_bytes = 1 << 20;
         if (kind == 7) of.options.accumulate = 2;
+        if (kind >= 8) of.options.shard_optimizer = true;
+        if (kind == 9) of.options.bucket_count = of.options.accumulate = 2;
         if (*engine) of.options.rendezvous = Meet(engine);
         SCOPED_TRACE(StrCat(devices, " ", engine, " ", kind));
         const Result<ParallelNets> nets = of.Make();
@@ -427,10 +471,11 @@ TEST(GradientBuckets, MoveTheSameBytesInFewerMessages) {
 }
 
 TEST(CommCost, CountsWhatMoves) {
-  const auto cost = [](std::string_view devices, bool nccl, int shards) {
+  const auto cost = [](std::string_view devices, bool nccl, int shards, bool sharded = false) {
     Case of(Dense(), devices);
     GiveShapes(of.model);
     of.options.use_nccl = nccl;
+    of.options.shard_optimizer = sharded;
     if (shards > 1) of.options.rendezvous = Meet("GLOO", shards);
     const Result<ParallelNets> nets = of.Make();
     return CommunicationOf(nets->net, of.options, DenseBytes(nets->init, nets->net, nets->gradients));
@@ -440,6 +485,9 @@ TEST(CommCost, CountsWhatMoves) {
   EXPECT_EQ(pair.local_bytes, 2 * (480 + 480));
   EXPECT_EQ(pair.ops.size(), 4u);
   EXPECT_EQ(pair.unknown, 0u);
+  // Sharded: over to the owner, and the parameter back. With NCCL the bytes of a ring.
+  EXPECT_EQ(cost("cuda:0-1", false, 1, true).local_bytes, pair.local_bytes);
+  EXPECT_EQ(cost("cuda:0-3", true, 1, true).local_bytes, 2 * 4 * 720);
   // A ring of four: each device sends 2 * 3/4 of a gradient.
   EXPECT_EQ(cost("cuda:0-3", true, 1).local_bytes, 2 * 4 * 720);
   // Across machines the bytes that one sends grow to twice the gradient, the messages with the machines.
