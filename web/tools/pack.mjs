@@ -11,6 +11,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import subsetFont from 'subset-font';
 
 const root = resolve(import.meta.dirname, '..');
 const out = process.env.WEFT_WEB ?? resolve(root, '../build/web');
@@ -39,6 +40,12 @@ if (process.argv[2] === '--net') {
 
 for (const name of ['weft.wasm', 'render.wasm', 'run.wasm']) {
   if (existsSync(join(wasm, name))) copyFileSync(join(wasm, name), join(out, name));
+}
+// Of each font the letters and features that the page sets; others' letters come from the reader's system.
+const letters = String.fromCharCode(...Array.from({ length: 0xe0 }, (_, i) => i + 0x20)).replace(/[\x7f-\x9f]/g, '') + '–—‘’“”…›←→↑↓−≤≥▲▸▾';
+for (const name of readdirSync(out).filter((name) => name.endsWith('.woff2'))) {
+  const keepFeatures = name.startsWith('inter') ? ['kern', 'ccmp', 'mark', 'calt', 'tnum', 'ss03', 'cv05'] : ['ccmp', 'mark'];
+  writeFileSync(join(out, name), await subsetFont(read(name), letters, { targetFormat: 'woff2', keepFeatures }));
 }
 const page = read('index.html').toString().replace(/<meta http-equiv="Content-Security-Policy"[^>]*>\s*/, '');
 const main = read('main.js').toString();
