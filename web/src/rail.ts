@@ -5,7 +5,7 @@
 
 import type { App } from './app.ts';
 import { h, icon } from './dom.ts';
-import { tools } from './tools/index.ts';
+import { toolGroups, tools } from './tools/index.ts';
 import type { ToolPanel } from './tools/tool.ts';
 
 export class Rail {
@@ -22,13 +22,13 @@ export class Rail {
     this.app = app;
     this.reading = reading;
     this.place = place;
-    const entries = [{ id: 'read', title: 'Read', what: 'Text, outline, findings, files', icon: 'M3 3h4.5v10H3zM8.5 3H13v10H8.5z' }, ...tools];
-    this.element = h('nav.rail', { 'aria-label': 'Tools' }, ...entries.map(({ id, title, what, icon: path }) =>
+    const read = { id: 'read', title: 'Read', what: 'Text, outline, findings, files', icon: 'M3 3h4.5v10H3zM8.5 3H13v10H8.5z' };
+    this.element = h('nav.rail', { 'aria-label': 'Tools' }, ...[[read], ...toolGroups].map((group) => h('div', ...group.map(({ id, title, what, icon: path }) =>
       h('button', { 'data-tool': id, title: what, onclick: () => {
         const again = this.shown === id;
         if (!again) this.show(id);
         opened(again);
-      } }, icon(path), h('span', title))));
+      } }, icon(path), h('span', title))))));
     app.on(['net', 'files', 'preview'], () => this.panels.get(this.shown)?.update());
     this.show('read');
   }

@@ -14,5 +14,11 @@ import { shapesTool } from './shapes.ts';
 import { tensorsTool } from './tensors.ts';
 import type { Tool } from './tool.ts';
 
-/** In the order of the rail. */
-export const tools: Tool[] = [gradientsTool, shapesTool, passesTool, compareTool, runTool, tensorsTool, overlayTool, plansTool, parallelTool, exportTool, consoleTool];
+/** In the order of the rail: nets made from nets, what a net says, what runs, what leaves the page. */
+export const toolGroups: Tool[][] = [
+  [gradientsTool, passesTool, parallelTool],
+  [shapesTool, plansTool, compareTool],
+  [runTool, tensorsTool, overlayTool],
+  [exportTool, consoleTool],
+];
+export const tools = toolGroups.flat();
