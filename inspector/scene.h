@@ -142,13 +142,14 @@ struct SceneNode {
 static_assert(sizeof(SceneNode) == 48);
 
 enum class ChipKind : uint8_t {
-  kParam,    // a blob from outside that training updates, or that an init net fills
-  kInput,    // any other blob from outside
-  kOutput,   // a declared external output
-  kRefIn,    // a blob that comes from far away or that very many read: the edge is not drawn
-  kRefOut,   // this op writes such a blob
-  kMore,     // "+3": chips left out; value = kNone
-  kControl,  // a blob that the op waits for without reading it; value = kNone when nobody writes it before
+  kParam,     // a blob from outside that training updates, or that an init net fills
+  kInput,     // any other blob from outside
+  kOutput,    // a declared external output
+  kRefIn,     // a blob that comes from far away or that very many read: the edge is not drawn
+  kRefOut,    // this op writes such a blob
+  kMore,      // "+3": chips left out; value = kNone
+  kControl,   // a blob that the op waits for without reading it; value = kNone when nobody writes it before
+  kArgument,  // "kernel 3"; value = kNone
 };
 
 struct SceneChip {

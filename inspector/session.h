@@ -85,6 +85,8 @@ struct ViewOptions {
   uint32_t budget = 2000;          // boxes that the default expansion may show
   uint32_t bands = kShowAllBands;  // mirror only: which roles are drawn
   bool fold_replicas = true;       // identical device columns are drawn once
+  bool show_names = true;          // a second line: what the op is about
+  bool show_arguments = false;     // a chip for each argument
   bool show_params = true;         // chips for blobs from outside
   bool show_references = true;     // chips for edges that are not drawn
   bool horizontal = false;         // data flows left to right

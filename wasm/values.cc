@@ -280,6 +280,8 @@ ViewOptions OptionsFrom(const val& options) {
   if (has("budget")) out.budget = options["budget"].as<uint32_t>();
   if (has("bands")) out.bands = options["bands"].as<uint32_t>();
   if (has("foldReplicas")) out.fold_replicas = options["foldReplicas"].as<bool>();
+  if (has("showNames")) out.show_names = options["showNames"].as<bool>();
+  if (has("showArguments")) out.show_arguments = options["showArguments"].as<bool>();
   if (has("showParams")) out.show_params = options["showParams"].as<bool>();
   if (has("showReferences")) out.show_references = options["showReferences"].as<bool>();
   if (has("horizontal")) out.horizontal = options["horizontal"].as<bool>();

@@ -40,6 +40,8 @@ export interface ViewOptions {
   budget?: number;
   bands?: number; // 1 forward, 2 backward, 4 update, 8 collective
   foldReplicas?: boolean;
+  showNames?: boolean;
+  showArguments?: boolean;
   showParams?: boolean;
   showReferences?: boolean;
   horizontal?: boolean;

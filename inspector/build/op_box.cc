@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/str.h"
+#include "core/ssa/print.h"
 
 namespace weft {
 
@@ -55,6 +56,20 @@ std::string_view OpBoxer::NameOf(OpId op) {
   const BlobId trained = model_.roles().trains[op];
   if (trained != kNoBlob) return model_.net().Str(model_.ssa().blobs()[trained]);
   return FilingName(model_.net(), model_.net().ops[op]);
+}
+
+void OpBoxer::AddArguments(OpId op, std::vector<BoxChip>& chips) {
+  const Net& net = model_.net();
+  const auto& args = net.ops[op].args;
+  const size_t shown = std::min<size_t>(args.size(), kMostChips);
+  for (size_t k = 0; k < shown; ++k) {
+    const std::string& text =
+        texts_.emplace_back(StrCat(net.Str(args[k].name), " ", ArgListing(*net.symbols, args[k], false)));
+    chips.push_back({ChipKind::kArgument, Role::kForward, kNoValue, 0, text});
+  }
+  if (shown < args.size())
+    chips.push_back(
+        {ChipKind::kMore, Role::kForward, kNoValue, static_cast<uint32_t>(args.size() - shown), {}});
 }
 
 void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
@@ -126,11 +141,13 @@ OpBox OpBoxer::MeasureAsDrawn(OpId op, ScopeId scope, std::vector<BoxChip>& chip
   int32_t& title = title_width_[o.type.id];
   if (title == 0) title = TextWidth(net.Str(o.type), kTitleSize) + 1;
   const std::string_view own = net.Str(o.name);
-  box.subtitle = ShortName(own.empty() ? NameOf(op) : own, scope);
+  if (options_.show_names) box.subtitle = ShortName(own.empty() ? NameOf(op) : own, scope);
   int32_t inner = std::max(title, TextWidth(box.subtitle.substr(0, 64), kSubtitleSize));
   box.w = RoundWidth(inner + 2 * kTextPad);
   box.h = kTitleHeight + (box.subtitle.empty() ? 0 : kSubtitleHeight);
 
+  // A gradient op beside its forward op has the same arguments.
+  if (options_.show_arguments && a_.is_item(op)) AddArguments(op, chips);
   FindChips(op, scope, chips);
   box.num_chips = static_cast<uint32_t>(chips.size()) - box.first_chip;
   if (box.num_chips == 0) return box;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,7 @@ struct BoxChip {
   Role role;
   ValueId value;          // kNoValue for kMore,
   uint32_t more = 0;      // which counts what was left out
-  std::string_view text;  // into the net's names; empty for kMore
+  std::string_view text;  // into the net's names or the boxer's texts; empty for kMore
   int32_t x = 0, y = 0, w = 0;
 };
 
@@ -46,6 +47,7 @@ class OpBoxer {
   std::string_view ShortName(std::string_view name, ScopeId scope) const;
 
  private:
+  void AddArguments(OpId op, std::vector<BoxChip>& chips);
   void FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
   OpBox MeasureAsDrawn(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
   std::string_view NameOf(OpId op);
@@ -55,6 +57,7 @@ class OpBoxer {
   Arrangement& a_;
   const ViewOptions& options_;
   const std::vector<OpId>& drawn_op_;
+  std::deque<std::string> texts_;     // of arguments; they stay where they are
   std::vector<int32_t> title_width_;  // by type symbol, 0: not measured yet
 };
 

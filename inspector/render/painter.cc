@@ -573,6 +573,9 @@ void Painter::PaintChips(const SceneNode& node) {
       case ChipKind::kControl:
         fill = 0, border = WithAlpha(T(ThemeColor::kBoxBorder), 0.8f);
         break;
+      case ChipKind::kArgument:
+        fill = 0;
+        break;
       case ChipKind::kMore:
         fill = 0, ink = T(ThemeColor::kInk3);
         break;

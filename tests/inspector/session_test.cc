@@ -177,6 +177,14 @@ TEST(Session, DescribesWhatItDoesNotKnow) {
   EXPECT_TRUE(scene.view().nodes()[0].flags() & kNodeUnknown);
   EXPECT_EQ(scene.view().chips().back().kind(), ChipKind::kControl);
   EXPECT_EQ(scene.view().text(scene.view().chips().back().text), "t");
+  EXPECT_NE(scene.view().nodes()[0].subtitle, 0u);
+  ViewOptions words;
+  words.show_names = false;
+  words.show_arguments = true;
+  const Scene worded = BuildScene(session, id, words);
+  EXPECT_EQ(worded.view().nodes()[0].subtitle, 0u);
+  EXPECT_EQ(worded.view().chips()[0].kind(), ChipKind::kArgument);
+  EXPECT_EQ(worded.view().text(worded.view().chips()[0].text), "kernel 3.5");
 
   net.ops[0].type = net.Intern("Conv");
   const ArgInfo kernel = session.DescribeOp(session.Add("odd", net), 0).value().args[0];

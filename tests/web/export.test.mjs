@@ -59,6 +59,9 @@ test('an SVG of the view looks like the view, its text is text', async () => {
   await settle(page);
   const svg = await saved(page, '.export [data-format=svg]'), png = await saved(page, '.export [data-format=png]');
   await shotBoth(page, 'export');
+  await page.click('.rail [data-tool=read]');
+  const [drawn] = await Promise.all([page.waitForEvent('download'), page.focus('#graph').then(() => page.keyboard.press('Alt+e'))]);
+  assert.match(drawn.suggestedFilename(), /\.svg$/, 'Alt+E saves the SVG, whatever is shown beside the graph');
   const text = readFileSync(svg, 'utf8');
   for (const word of ['Conv', 'SpatialBN', 'ConvGradient']) assert.ok(text.includes(`>${word}`), word);
   const { w, h } = pictureSize(png);

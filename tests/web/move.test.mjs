@@ -164,6 +164,22 @@ test('1, 2, 3 choose the bands, M the layout, K the direction', async () => {
   assert.equal((await counts()).mode, 2);
 });
 
+test('D shows the arguments in the boxes, U hides the names', async () => {
+  await page.focus('#graph');
+  const before = await counts();
+  await idle(() => press(page, 'd'));
+  const { chips } = await counts();
+  assert.ok(chips > before.chips + 100, `${before.chips}, ${chips}`);
+  await shotBoth(page, 'resnet50_2gpu-arguments');
+  const bottom = () => page.evaluate(() => window.weft.render.bounds().h);
+  const tall = await bottom();
+  await idle(() => press(page, 'u'));
+  assert.ok((await bottom()) < tall, 'boxes without names are lower');
+  await idle(() => press(page, 'u'));
+  await idle(() => press(page, 'd'));
+  assert.deepEqual(await counts(), before);
+});
+
 test('arrows walk along the data, G between an op and its gradient', async () => {
   const conv = await page.evaluate(async () => {
     const { engine, state } = window.weft.app;

@@ -66,6 +66,8 @@ export class Link {
     if (options.mode) put('layout', view.mode === 2 ? 'mirror' : 'flow');
     if (options.bands !== undefined && options.bands !== 15) put('bands', options.bands);
     if (options.horizontal) put('across', 1);
+    if (options.showNames === false) put('names', 0);
+    if (options.showArguments) put('args', 1);
     if (options.showParams === false) put('params', 0);
     if (options.foldReplicas === false) put('folded', 0);
     if (options.expandAll) put('open', 'all');
@@ -113,6 +115,8 @@ export class Link {
     if (layout === 'flow' || (layout === 'mirror' && net.hasGradients)) options.mode = layout === 'flow' ? 1 : 2;
     if (bands > 0 && bands < 16) options.bands = bands;
     if (said.get('across')) options.horizontal = true;
+    if (said.get('names') === '0') options.showNames = false;
+    if (said.get('args')) options.showArguments = true;
     if (said.get('params') === '0') options.showParams = false;
     if (said.get('folded') === '0') options.foldReplicas = false;
     if (open === 'all') options.expandAll = true;

@@ -329,7 +329,12 @@ function build(engine: Engine, render: Renderer): void {
   const selected = () => !!state.selection;
   let lastFocus = 0;
   const bands = (mask: number) => void app.change({ bands: mask });
-  const flip = (name: 'showParams' | 'foldReplicas' | 'horizontal', otherwise: boolean) => void app.change({ [name]: !(state.view?.options[name] ?? otherwise) });
+  const showTool = (id: string) => {
+    leftWanted = true;
+    layout();
+    rail.show(id);
+  };
+  const flip = (name: 'showNames' | 'showArguments' | 'showParams' | 'foldReplicas' | 'horizontal', otherwise: boolean) => void app.change({ [name]: !(state.view?.options[name] ?? otherwise) });
   const copy = (text: string) => void navigator.clipboard?.writeText(text).then(() => app.announce('Copied'), () => {});
   commands.add(
     { id: 'open', group: 'File', name: 'Open files', keys: ['Ctrl+O'], run: openDialog },
@@ -349,6 +354,8 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'both', group: 'View', name: 'Show all of training', keys: ['3'], when: () => state.view?.mode === 2, run: () => bands(15) },
     { id: 'mode', group: 'View', name: 'Switch between mirror and flow', keys: ['M'], when: () => !!state.view?.net.hasGradients, run: () => void app.change({ mode: state.view?.mode === 2 ? 1 : 2 }) },
     { id: 'direction', group: 'View', name: 'Turn the direction of flow', keys: ['K'], when: has, run: () => flip('horizontal', false) },
+    { id: 'arguments', group: 'View', name: 'Show or hide arguments in the boxes', keys: ['D'], when: has, run: () => flip('showArguments', false) },
+    { id: 'names', group: 'View', name: 'Show or hide names in the boxes', keys: ['U'], when: has, run: () => flip('showNames', true) },
     { id: 'params', group: 'View', name: 'Show or hide parameters', keys: ['I'], when: has, run: () => flip('showParams', true) },
     { id: 'fold', group: 'View', name: 'Fold or unfold alike devices', keys: ['R'], when: has, run: () => flip('foldReplicas', true) },
     { id: 'toggle', group: 'View', name: 'Expand or collapse the scope', keys: ['X'], when: selected, run: () => {
@@ -382,9 +389,13 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'clear', group: 'Edit', name: 'Clear the selection', keys: ['Escape'], run: () => { problem(null); if (state.working) app.cancel(); else if (state.selection) app.select(null); else if (state.found) app.clearFound(); else app.clearFaults(); } },
     { id: 'text', group: 'Panels', name: 'Show the text', keys: ['T'], when: has, run: () => { leftWanted = true; layout(); showTab('text'); } },
     { id: 'outline', group: 'Panels', name: 'Show the outline', keys: ['O'], when: has, run: () => { leftWanted = true; layout(); showTab('outline'); panes.outline!.element.querySelector<HTMLElement>('[tabindex="0"]')?.focus(); } },
-    { id: 'findings', group: 'Panels', name: 'Show the findings', keys: ['D'], when: has, run: () => { leftWanted = true; layout(); showTab('findings'); } },
+    { id: 'findings', group: 'Panels', name: 'Show the findings', keys: ['W'], when: has, run: () => { leftWanted = true; layout(); showTab('findings'); } },
     { id: 'files', group: 'Panels', name: 'Show the files', when: has, run: () => { leftWanted = true; layout(); showTab('files'); } },
-    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: () => state.documents.length > 0, run: () => { leftWanted = true; layout(); rail.show(tool.id); } })),
+    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: () => state.documents.length > 0, run: () => showTool(tool.id) })),
+    ...(['png', 'svg'] as const).map((format) => ({ id: format, group: 'Export', name: `Save what is shown as ${format.toUpperCase()}`, keys: [format === 'png' ? 'Shift+E' : 'Alt+E'], when: has, run: () => {
+      showTool('export');
+      toolPane.querySelector<HTMLElement>(`[data-format=${format}]`)?.click();
+    } })),
     { id: 'leftPanel', group: 'Panels', name: 'Show or hide the left panel', keys: ['Ctrl+B'], when: has, run: () => { leftWanted = !leftWanted; layout(); } },
     { id: 'rightPanel', group: 'Panels', name: 'Show or hide the details', keys: ['Ctrl+I'], when: has, run: () => { rightWanted = !rightWanted; layout(); } },
     { id: 'wheel', group: 'Page', name: 'Let the wheel scroll or zoom', run: () => (view.wheelZooms = !view.wheelZooms) },

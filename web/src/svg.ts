@@ -109,8 +109,8 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
   const chip = (at: number) => {
     const [x = 0, y = 0, w = 0, h = 0] = ints.subarray(at, at + 4);
     const kind = (words[at + 4] ?? 0) & 255;
-    // Parameters are filled; inputs and outputs of the net framed; references framed and empty; "+3" is words only.
-    const [fill, border] = kind === 0 ? [colors.chip, 'none'] : kind < 3 ? [colors.paper, colors.boxBorder] : kind === 5 ? ['none', 'none'] : ['none', colors.boxBorder];
+    // Parameters are filled; inputs and outputs of the net framed; references framed and empty; arguments and "+3" are words only.
+    const [fill, border] = kind === 0 ? [colors.chip, 'none'] : kind < 3 ? [colors.paper, colors.boxBorder] : kind === 5 || kind === 7 ? ['none', 'none'] : ['none', colors.boxBorder];
     if (fill !== 'none' || border !== 'none') add(`<rect ${box(x + 0.5, y + 0.5, w - 1, h - 1)} rx="${kind === 0 ? 3 : h / 2}" fill="${fill}" stroke="${border}"/>`);
     word(x + 5, y + 11, 10, 400, kind === 5 ? colors.ink3 : colors.ink2, string(words[at + 7] ?? 0), w - 7);
   };
