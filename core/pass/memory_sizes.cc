@@ -29,7 +29,10 @@ std::vector<BlobBytes> InferSizes(const Net& net, const Net* init, std::span<con
     const std::vector<GivenBlob> filled = FinalShapes(InferShapes(*init, {}, table, {.ops = &ops}));
     known.insert(known.end(), filled.begin(), filled.end());
   }
-  const NetShapes shapes = InferShapes(net, known, table, {.ops = &ops});
+  return SizesOf(InferShapes(net, known, table, {.ops = &ops}), table, symbol);
+}
+
+std::vector<BlobBytes> SizesOf(const NetShapes& shapes, const ShapeTable& table, int64_t symbol) {
   std::vector<int64_t> most(shapes.ssa.blobs().size(), -1);
   std::vector<bool> open(most.size(), false);  // some value is not known
   for (ValueId value = 0; value < shapes.values.size(); ++value) {

@@ -18,5 +18,7 @@ namespace weft {
 /// symbols count as `symbol`. `init` (may be null) fills what the net reads; `given` describes its inputs.
 std::vector<BlobBytes> InferSizes(const Net& net, const Net* init, std::span<const GivenBlob> given,
                                   const OpSet& ops, int64_t symbol = 1);
+/// The same from shapes that are inferred already, over `table`.
+std::vector<BlobBytes> SizesOf(const NetShapes& shapes, const ShapeTable& table, int64_t symbol);
 
 }  // namespace weft

@@ -14,6 +14,7 @@
 #include "core/pass/memory_sizes.h"
 #include "core/pass/merge_init.h"
 #include "core/pass/predictor.h"
+#include "core/pass/recompute.h"
 #include "core/pass/release.h"
 #include "core/pass/rename_prefix.h"
 #include "core/pass/retarget.h"
@@ -231,6 +232,26 @@ Result<TensorInfo> Shape(std::string_view text) {
   return info;
 }
 
+// What --shape and an init net tell of the net's inputs.
+Result<std::vector<GivenBlob>> GivenShapes(Nets nets, const PassWords& words) {
+  std::vector<GivenBlob> given;
+  for (const std::string& word : words.Values("shape")) {
+    WEFT_TRY(const auto assigned, Assignment(nets[0], "shape", word));
+    WEFT_TRY(TensorInfo info, Shape(assigned.second));
+    given.push_back({assigned.first, std::move(info)});
+  }
+  return given;
+}
+
+// A number without a sign.
+Result<int64_t> Natural(std::string_view option, std::string_view text) {
+  int64_t number = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0)
+    return Invalid(StrCat("--", option, ": expected a number, found ", text));
+  return number;
+}
+
 Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& words) {
   MemoryOptions options;
   const std::string what = words.Value("recycle", "all");
@@ -241,12 +262,7 @@ Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& wor
   } else if (what != "all") {
     return Invalid(StrCat("--recycle: expected all, gradients or both, found ", what));
   }
-  std::vector<GivenBlob> given;
-  for (const std::string& word : words.Values("shape")) {
-    WEFT_TRY(const auto assigned, Assignment(nets[0], "shape", word));
-    WEFT_TRY(TensorInfo info, Shape(assigned.second));
-    given.push_back({assigned.first, std::move(info)});
-  }
+  WEFT_TRY(const std::vector<GivenBlob> given, GivenShapes(nets, words));
   if (nets.size() > 1 || !given.empty())
     options.sizes = InferSizes(nets[0], nets.size() > 1 ? &nets[1] : nullptr, given, ops);
   for (const std::string& word : words.Values("size")) {
@@ -271,6 +287,37 @@ Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& wor
                       {"shared_into", Count(plan.places)}}};
 }
 
+constexpr PassOption kRecompute[] = {
+    {"shape", "BLOB=N,C,...", "extents of an input, ':int64' or another type behind them; float without it"},
+    {"budget", "BYTES", "get down to so many live bytes with few operations; without it, as low as possible"},
+    {"most-flops", "PERCENT", "of the net's operations, what runs again at the most"},
+    {"keep", "BLOB", "is not made again, nor are external outputs"},
+};
+Result<PassOutcome> RecomputePass(Nets nets, const OpSet& ops, const PassWords& words) {
+  RecomputeLimits limits;
+  if (words.Has("budget")) {
+    WEFT_TRY(limits.budget, Natural("budget", words.Value("budget")));
+  }
+  if (words.Has("most-flops")) {
+    WEFT_TRY(limits.most_percent, Natural("most-flops", words.Value("most-flops")));
+  }
+  WEFT_TRY(const std::vector<Symbol> keep, Blobs(nets[0], words, "keep"));
+  WEFT_TRY(std::vector<GivenBlob> given, GivenShapes(nets, words));
+  ShapeTable table;
+  if (nets.size() > 1) {
+    const std::vector<GivenBlob> filled = FinalShapes(InferShapes(nets[1], {}, table, {.ops = &ops}));
+    given.insert(given.end(), filled.begin(), filled.end());
+  }
+  RecomputePlan plan = Recompute(nets[0], given, table, ops, limits, keep);
+  std::vector<PassFact> facts = {{"peak_before", plan.peak_before},
+                                 {"peak_after", plan.peak_after},
+                                 {"flops", plan.flops},
+                                 {"extra_flops", plan.extra_flops},
+                                 {"again", Count(plan.again.size())}};
+  if (!plan.nothing.empty()) facts.push_back({"nothing", std::string(plan.nothing)});
+  return PassOutcome{std::move(plan.net), std::move(facts)};
+}
+
 constexpr PassDef kPasses[] = {
     {"dead-ops", "takes out operators whose results nobody needs", "NET", kDeadOps, DeadOps},
     {"rename-prefix", "gives blob names another prefix, or none", "NET", kRenamePrefix, RenamePrefixPass},
@@ -285,6 +332,8 @@ constexpr PassDef kPasses[] = {
     {"fold", "lets operators work in place where they may", "NET", kFold, FoldPass},
     {"unfold", "gives every value a name of its own, where operators allow it", "NET", kUnfold, UnfoldPass},
     {"release", "frees each blob after its last use", "NET", kRelease, ReleasePass},
+    {"recompute", "makes values again for the backward pass instead of keeping them", "NET INIT?", kRecompute,
+     RecomputePass},
     {"memory", "lets blobs share memory when their lives do not overlap", "NET INIT?", kMemory, MemoryPass},
 };
 

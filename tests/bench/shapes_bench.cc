@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes and costs of training nets, with known extents and with a symbolic batch: time per operator does not
-// grow with the net.
+// Shapes and costs of training nets, with known extents and with a symbolic batch, and choosing what to
+// compute again: time per operator does not grow with the net.
 #include "core/base/str.h"
 #include "core/pass/cost.h"
+#include "core/pass/recompute.h"
 #include "tests/bench/bench.h"
 #include "tests/support/generate_nets.h"
 
@@ -33,6 +34,8 @@ int main(int argc, char** argv) {
       const NetShapes shapes = InferShapes(net, given, table);
       bench::Measure(StrCat("cost, batch ", batch), net.ops.size(),
                      [&] { CostOf(net, shapes, net.external_inputs, table); });
+      bench::Measure(StrCat("recompute, batch ", batch), net.ops.size(),
+                     [&] { Recompute(net, given, table, StandardOps()); });
       std::printf("%zu values unknown\n", shapes.unknown_values);
     }
   }

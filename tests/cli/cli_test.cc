@@ -296,7 +296,7 @@ TEST(Pass, WritesTheNetAndTellsTheRest) {
       << text.err;
   EXPECT_EQ(Weft({"pass", "dead-ops", "-", "--json"}, kMlp).json()["removed"], 0);
   const json listed = Weft({"pass", "--json"}).json()["commands"];
-  EXPECT_EQ(listed.size(), 14u);  // with clone and extract
+  EXPECT_EQ(listed.size(), 15u);  // with clone and extract
   EXPECT_EQ(listed[0]["words"], json({"pass", "dead-ops"}));
   EXPECT_EQ(listed[0]["options"][0]["name"], "keep");
   EXPECT_EQ(Weft({"pass"}).exit, 2);
@@ -518,6 +518,50 @@ op { output: "b" type: "ConstantFill" arg { name: "shape" ints: 5 } })");
   EXPECT_EQ(whole.json()["blobs"][0]["live"], nlohmann::json::array({0, 0}));
   EXPECT_EQ(whole.json()["live"].size(), whole.json()["operators"].size());
   EXPECT_TRUE(Contains(Weft({"shapes", net, "--init", init, "--input", "x=8,3"}).out, "float [8, 5]"));
+}
+
+// What a net could do with less: the numbers are those of the passes that make it so.
+TEST(Shapes, SavingsAreThoseOfThePasses) {
+  const std::string net = Data("models/resnet50_train.pb"), init = Data("models/resnet50_train_init.pb");
+  const std::string data = "data=16,3,224,224", label = "label=16:int32";
+  const json shapes =
+      Weft({"shapes", net, "--init", init, "--input", data, "--input", label, "--savings", "--json"}).json();
+  const json& savings = shapes["savings"];
+  EXPECT_EQ(savings["live"], shapes["peak"]["bytes"]);
+  EXPECT_EQ(savings["flops"], shapes["total"]["flops"]);
+  EXPECT_TRUE(savings["nothing"].is_null());
+  ASSERT_GE(savings["recompute"].size(), 2u);
+  const Folder folder;
+  const std::string made = folder / "made.pb";
+  const auto pass = [&](std::string_view name, const std::string& file, std::vector<std::string> more) {
+    std::vector<std::string> words = {"pass", std::string(name), file,  init,    "--shape",
+                                      data,   "--shape",         label, "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return Weft(words).json();
+  };
+  EXPECT_EQ(pass("memory", net, {})["peak_before"], savings["blobs"]);
+  EXPECT_EQ(pass("memory", net, {})["peak_after"], savings["reuse"]);
+  int64_t before = savings["live"];
+  for (const json& way : savings["recompute"]) {
+    std::vector<std::string> more = {"-o", made};
+    if (!way["most_percent"].is_null()) {
+      more.insert(more.end(), {"--most-flops", std::to_string(way["most_percent"].get<int64_t>())});
+      EXPECT_LE(way["extra_percent"], way["most_percent"]);
+    }
+    const json told = pass("recompute", net, more);
+    EXPECT_EQ(told["peak_after"], way["live"]);
+    EXPECT_EQ(told["extra_flops"], way["extra_flops"]);
+    EXPECT_EQ(told["again"], way["operators"]);
+    EXPECT_EQ(pass("memory", made, {})["peak_after"], way["reuse"]);
+    EXPECT_LT(way["live"], before);
+    before = way["live"];
+  }
+  EXPECT_LT(2 * before, savings["live"].get<int64_t>());
+  const Outcome text = Weft({"shapes", net, "--init", init, "--input", data, "--input", label, "--savings"});
+  EXPECT_TRUE(Contains(text.out, " % more flop: at most ")) << text.out;
+  const json forward = Weft({"shapes", "-", "--savings", "--json"}, kShapeless).json()["savings"];
+  EXPECT_EQ(forward["nothing"], "the net has no backward pass");
+  EXPECT_TRUE(forward["recompute"].empty());
 }
 
 TEST(Shapes, WhatIsWrongOrMissing) {

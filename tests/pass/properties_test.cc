@@ -24,6 +24,7 @@
 #include "core/pass/memory_reuse.h"
 #include "core/pass/merge_init.h"
 #include "core/pass/predictor.h"
+#include "core/pass/recompute.h"
 #include "core/pass/release.h"
 #include "core/pass/rename_prefix.h"
 #include "core/pass/retarget.h"
@@ -141,6 +142,8 @@ struct Property {
   bool idempotent = true;
 };
 
+int recomputed = 0;  // nets in which something runs again
+
 std::vector<Property> Properties() {
   const OpSet& ops = StandardOps();
   const auto memory = [&ops](Recycle recycle, bool keep_unread) {
@@ -177,6 +180,22 @@ std::vector<Property> Properties() {
       {"memory", memory(Recycle::kAll, true)},
       {"memory, unread too", memory(Recycle::kAll, false)},
       {"memory of gradients", memory(Recycle::kGradients, false)},
+      {"recompute",
+       [&ops](const Net& net, const Case& one) -> Result<Net> {
+         ShapeTable table;
+         std::vector<GivenBlob> given;
+         for (const auto& [name, tensor] : one.feeds.tensors) {
+           GivenBlob& blob = given.emplace_back(GivenBlob{net.symbols->Intern(name), {}});
+           blob.info = TensorInfo::Of(tensor.type(), {});
+           for (const int64_t extent : tensor.dims()) blob.info.dims.push_back(extent);
+         }
+         RecomputePlan plan = Recompute(net, given, table, ops);
+         EXPECT_EQ(plan.nothing.empty(), plan.peak_after < plan.peak_before);
+         EXPECT_EQ(plan.nothing.empty(), !SameNet(plan.net, net));
+         recomputed += plan.nothing.empty();
+         return std::move(plan.net);
+       },
+       false},  // a second time it may go further
       {"inference",
        [&ops](const Net& net, const Case&) -> Result<Net> { return StripForInference(net, ops).net; },
        false},  // a Copy may be free to go once another has gone
@@ -307,7 +326,8 @@ TEST(Passes, KeepWhatANetMeans) {
     }
   }
   std::cout << forward << " forward and " << training << " training nets through " << properties.size() + 1
-            << " passes, " << merged << " of them merged with fills; " << no_run << " that do not run\n";
+            << " passes, " << merged << " of them merged with fills, " << recomputed
+            << " with values made again; " << no_run << " that do not run\n";
   EXPECT_GT(merged, forward / 4);
 }
 

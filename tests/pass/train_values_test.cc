@@ -14,6 +14,7 @@
 #include "core/pass/dead_ops.h"
 #include "core/pass/in_place.h"
 #include "core/pass/memory_reuse.h"
+#include "core/pass/recompute.h"
 #include "core/pass/release.h"
 #include "core/pass/rename_prefix.h"
 #include "core/run/interpreter.h"
@@ -27,6 +28,7 @@ struct Trained {
   std::string error;
   std::string bits;  // of the losses and final parameters
   std::vector<std::pair<std::string, int64_t>> sizes;
+  std::vector<std::pair<std::string, TensorInfo>> shapes;
 };
 
 Trained Train(const Json& row, Net net) {
@@ -57,8 +59,11 @@ Trained Train(const Json& row, Net net) {
   }
   for (const auto& [name, array] : row.at("final").items()) keep(name);
   for (const std::string& name : workspace.Blobs())
-    if (const Tensor* tensor = workspace.FindTensor(name); tensor && tensor->has_type())
+    if (const Tensor* tensor = workspace.FindTensor(name); tensor && tensor->has_type()) {
       out.sizes.push_back({name, tensor->numel() * static_cast<int64_t>(DataTypeSize(tensor->type()))});
+      out.shapes.push_back({name, TensorInfo::Of(tensor->type(), {})});
+      for (const int64_t extent : tensor->dims()) out.shapes.back().second.dims.push_back(extent);
+    }
   return out;
 }
 
@@ -84,6 +89,17 @@ TEST(TrainingNets, KeepTheirValues) {
     check("fold", FoldInPlace(net, ops).net);
     const Result<SsaForm> form = ToSsaForm(net, ops, {.keep = {}, .keep_updates = true});
     check("unfold", form ? Result<Net>(form->net) : Result<Net>(form.error()));
+    ShapeTable table;
+    std::vector<GivenBlob> given;
+    for (const Symbol blob : net.external_inputs)
+      for (const auto& [name, info] : expected.shapes)
+        if (name == net.Str(blob)) given.push_back({blob, info});
+    const RecomputePlan again = Recompute(net, given, table, ops);
+    std::puts(StrCat(row.at("name").get<std::string>(), ": ", again.peak_before, " -> ", again.peak_after,
+                     " bytes, ", again.again.size(), " again, ", again.extra_flops, " of ", again.flops,
+                     " flop ", again.nothing)
+                  .c_str());
+    check("recompute", again.net);
     for (Recycle recycle : {Recycle::kGradients, Recycle::kGradientsAndActivations}) {
       MemoryOptions options{.recycle = recycle, .keep_unread = false};
       for (const auto& [name, bytes] : expected.sizes)

@@ -18,7 +18,7 @@ const net = join(root, 'web/examples/lenet_train.pbtxt'), init = join(root, 'web
 const cases = {
   'dead-ops': {}, 'rename-prefix': { fill: { to: 'left/' } }, retarget: { fill: { device: 'cuda:1' } }, devices: {}, 'device-copies': {},
   predictor: { init: true, fill: { outputs: 'softmax' } }, inference: {}, 'merge-init': { init: true, forward: true }, fold: {}, unfold: {}, release: {},
-  memory: { init: true, fill: { shape: 'data=16,1,28,28' } },
+  recompute: { init: true, fill: { shape: 'data=256,1,28,28' } }, memory: { init: true, fill: { shape: 'data=16,1,28,28' } },
   clone: { fill: { name: 'twin', prefix: 'twin/' } }, extract: { fill: { name: 'part', outputs: 'softmax' } },
 };
 
