@@ -87,8 +87,6 @@ Result<ParallelNets> ParallelizeBmuf(ModelBuilder model, const OpSet& ops, const
   const BlobDevices devices = replicas.Devices();
   const int concurrent = std::min(parallel.max_concurrent_distributed_ops, replicas.num_workers() - 1);
   const std::vector<const BlobGroup*> params = replicas.Groups(0, replicas.params_end);
-  replicas.collectives.Sync(built.init, built.init, devices, replicas.Groups(0, replicas.computed_end),
-                            concurrent);  // B40
 
   std::optional<NetBuilder> warmup;
   const DevicePtr device = replicas.scopes.device(master);
@@ -110,13 +108,14 @@ Result<ParallelNets> ParallelizeBmuf(ModelBuilder model, const OpSet& ops, const
   }
 
   replicas.collectives.AllReduce(global, built.init, devices, params, concurrent);
-  const float count = static_cast<float>(parallel.devices.size()) * static_cast<float>(parallel.num_shards());
-  const float momentum = options.block_momentum.value_or(1 - 1 / count);
+  const double count =
+      static_cast<double>(parallel.devices.size()) * static_cast<double>(parallel.num_shards());
+  const float momentum = options.block_momentum.value_or(static_cast<float>(1 - 1 / count));
   Filter filter{global, device};
   for (const BlobGroup* group : params) {
     const Symbol p = of(group), v = global.Suffixed(p, "_v"), g = global.Suffixed(p, "_g"),
                  prev = global.Suffixed(p, "_prev");
-    filter.Scale(p, 1 / count);
+    filter.Scale(p, static_cast<float>(1 / count));
     filter.Op("Sub", {p, g}, p);
     filter.Scale(p, options.block_learning_rate);
     filter.Scale(v, momentum);
@@ -131,12 +130,10 @@ Result<ParallelNets> ParallelizeBmuf(ModelBuilder model, const OpSet& ops, const
     filter.Op("Copy", {g}, p);
   }
   replicas.collectives.Sync(global, built.init, devices, params, concurrent);
-  if (!options.add_blobs_to_sync.empty()) {
-    WEFT_TRY(const std::vector<BlobGroup> more, replicas.GroupsNamed(options.add_blobs_to_sync));
-    std::vector<const BlobGroup*> groups;
-    for (const BlobGroup& group : more) groups.push_back(&group);
-    replicas.collectives.Sync(global, built.init, devices, std::move(groups), 4);
-  }
+  WEFT_TRY(const std::vector<BlobGroup> more, replicas.GroupsNamed(options.add_blobs_to_sync));
+  std::vector<const BlobGroup*> groups;
+  for (const BlobGroup& group : more) groups.push_back(&group);
+  replicas.collectives.Sync(global, built.init, devices, std::move(groups), concurrent);
   if (options.reset_momentum_sgd) {
     const Symbol type = symbols->Find("MomentumSGDUpdate");
     for (const Op& op : built.net.net().ops) {
@@ -148,9 +145,12 @@ Result<ParallelNets> ParallelizeBmuf(ModelBuilder model, const OpSet& ops, const
                     .args = {{"value", 0.0f}}});
     }
   }
+  replicas.collectives.Sync(built.init, built.init, devices, replicas.Groups(0, replicas.computed_end),
+                            concurrent);  // B40
   if (parallel.optimize_gradient_memory) replicas.ShareGradientMemory();
 
   ParallelNets nets = std::move(replicas).Finish();
+  nets.groups.insert(nets.groups.end(), more.begin(), more.end());
   nets.global_init = std::move(global_init).Finish();
   nets.global_update = std::move(global).Finish();
   if (warmup) nets.warmup = std::move(*warmup).Finish();

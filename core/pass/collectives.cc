@@ -147,16 +147,17 @@ std::vector<Symbol> Collectives::RootFirst(const BlobGroup& group) const {
   return blobs;
 }
 
-void Collectives::Broadcast(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, bool nccl) {
+void Collectives::Broadcast(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, bool nccl,
+                            size_t from) {
   const bool gpu = OnGpu(devices, group);
-  const Symbol root = group.blobs[RootOf(group)].dense;
+  const Symbol root = group.blobs[from].dense;
   if (nccl && gpu && group.blobs.size() > 1) {
     const std::vector<Symbol> blobs = DenseBlobs(group);
     Emit(net, {.type = "NCCLBroadcast",
                .inputs = blobs,
                .outputs = blobs,
                .device = scopes_.device(0),
-               .args = {{"root", RootOf(group)}}});
+               .args = {{"root", from}}});
     return;
   }
   for (size_t i = 0; i < group.blobs.size(); ++i)
@@ -382,7 +383,8 @@ void Collectives::AllReduce(NetBuilder& net, NetBuilder& init, const BlobDevices
 void Collectives::Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
                        std::vector<const BlobGroup*> groups, int max_concurrent) {
   if (!many_machines()) {
-    for (const BlobGroup* group : groups) Broadcast(net, devices, *group, group->owner && o_.use_nccl);
+    for (const BlobGroup* group : groups)
+      Broadcast(net, devices, *group, group->owner && o_.use_nccl, RootOf(*group));
     return;
   }
   if (broadcast_.most == 0) broadcast_.most = static_cast<size_t>(std::max(max_concurrent, 1));
@@ -421,7 +423,7 @@ void Collectives::Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& dev
     } else {  // B47: what is on the CPU already is sent from there
       broadcast(*group, {blobs[0]}, scopes_.cpu);
     }
-    Broadcast(net, devices, *group, false);
+    Broadcast(net, devices, *group, false, RootOf(*group));
   }
 }
 

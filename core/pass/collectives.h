@@ -60,24 +60,25 @@ void Emit(NetBuilder& net, const Emission& emission);
 class Collectives {
  public:
   /// `options` and `scopes` must outlive this.
-  /// `broadcasts`: what the common worlds of Sync are named after.
-  Collectives(const ParallelOptions& options, const ReplicaScopes& scopes,
-              std::string broadcasts = "broadcast")
-      : o_(options), scopes_(scopes), broadcast_{std::move(broadcasts), 0} {}
+  Collectives(const ParallelOptions& options, const ReplicaScopes& scopes)
+      : o_(options), scopes_(scopes), broadcast_{"broadcast", 0} {}
 
   /// Sums each group over all devices and machines, in this order; one that has an owner needs to be right on
   /// the owner only. Sparse gradients are gathered. The common worlds go to `init`.
   void AllReduce(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
                  std::span<const BlobGroup* const> groups, int max_concurrent);
-  /// Copies the owner's blob, or else the root's, to the others.
-  void Broadcast(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, bool nccl);
+  /// Copies one replica's blob to the others.
+  void Broadcast(NetBuilder& net, const BlobDevices& devices, const BlobGroup& group, bool nccl,
+                 size_t from = 0);
   /// Makes each group equal to its owner, or else to the root of the first machine.
   void Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
             std::vector<const BlobGroup*> groups, int max_concurrent);
+  /// Sync uses this common world alone, which exists.
+  void SyncOver(Symbol world) { broadcast_ = {.name = {}, .most = 1, .worlds = {world}, .last = {{}}}; }
   /// The barrier and the net that makes its common world (semantics 6.4).
   void AddBarrier(NameRegistry& registry, const SymbolTablePtr& symbols, ParallelNets& nets);
 
-  /// Whose values the others get: a number in the devices.
+  /// Whose values the others get from Sync, of a group without an owner: a number in the devices.
   void set_root(size_t replica) { root_ = replica; }
   bool many_machines() const { return o_.num_shards() > 1; }
 

@@ -56,7 +56,7 @@ struct ParallelOptions {
   int32_t device_type = kCuda;  // kCpu, kCuda, kHip or kIdeep
   std::optional<Rendezvous> rendezvous{};
   bool use_nccl = false;
-  bool shared_model = false;  // CPU, one machine: all replicas read the first one's parameters
+  bool shared_model = false;  // CPU or IDEEP, one machine: all replicas read the first one's parameters
   bool combine_spatial_bn = false;
   bool broadcast_computed_params = true;
   bool optimize_gradient_memory = false;

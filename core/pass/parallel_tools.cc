@@ -44,8 +44,8 @@ Result<Net> ExtractReplicaPredictor(const ParallelNets& nets, const ParallelOpti
   enter(wanted.outputs, predictor.outputs);
   WEFT_TRY(Predictor made, ExtractPredictor(net, nullptr, ops, predictor));
   WEFT_TRY_VOID(Rename(made.net, map));
-  const DevicePtr device = wanted.device ? wanted.device : scopes.cpu;
-  for (Op& op : made.net.ops) op.device = device;
+  if (wanted.device)
+    for (Op& op : made.net.ops) op.device = wanted.device;
   made.net.name = table->Intern(StrCat(nets.net.Str(nets.net.name), "_predict"));
   made.net.external_outputs.clear();
   for (const std::string& name : wanted.outputs) made.net.external_outputs.push_back(table->Intern(name));
@@ -57,7 +57,7 @@ Result<Net> ExtractReplicaPredictor(const ParallelNets& nets, const ParallelOpti
 }
 
 Result<CheckpointSync> SyncAfterCheckpoint(const ParallelNets& nets, const ParallelOptions& options,
-                                           const std::vector<std::string>& blobs) {
+                                           const std::vector<std::string>& blobs, bool cpu_mode) {
   const ReplicaScopes scopes(options);
   const SymbolTablePtr& table = nets.net.symbols;
   std::vector<std::string> names = blobs;
@@ -85,13 +85,17 @@ Result<CheckpointSync> SyncAfterCheckpoint(const ParallelNets& nets, const Paral
   }
   NameRegistry registry;
   NetBuilder init(registry, "checkpoint_init_net", table), sync(registry, "checkpoint_sync_net", table);
-  Collectives collectives(options, scopes, "checkpoint");
+  Collectives collectives(options, scopes);
+  const Symbol world =
+      table->Find("broadcast_0_cw");  // made by init, and used by nobody while a checkpoint is read
+  const bool has_world = world && known.Get(world);
+  if (has_world) collectives.SyncOver(world);
   std::vector<const BlobGroup*> all;
   for (const BlobGroup& group : groups) all.push_back(&group);
   collectives.Sync(sync, init, BlobDevices(nets.init, nets.net), std::move(all), 1);
   CheckpointSync out{{}, std::move(sync).Finish()};
-  if (collectives.many_machines()) out.init = std::move(init).Finish();
-  if (options.is_gpu())
+  if (collectives.many_machines() && !has_world) out.init = std::move(init).Finish();
+  if (options.is_gpu() && !cpu_mode)
     for (Net* net : {&out.sync, out.init ? &*out.init : nullptr})
       if (net) {
         DeviceOption device;

@@ -45,7 +45,7 @@ Result<void> Replicas::Check(const ParallelCallbacks& callbacks, const ParallelO
   if (callbacks.param_update && callbacks.optimizer)
     return Invalid("give an update for each device or one optimizer, not both");
   const bool training = callbacks.param_update || callbacks.optimizer;
-  if (options.shared_model && options.device_type != kCpu)
+  if (options.shared_model && options.is_gpu())
     return Invalid("shared_model: replicas can share parameters on CPUs only");
   if (options.shared_model && options.num_shards() > 1)
     return Invalid(StrCat("shared_model: replicas can share parameters on one machine only, num_shards is ",
@@ -92,9 +92,9 @@ void Replicas::Configure(NetBuilder& net) const {
 
 Result<void> Replicas::Build() {
   Configure(model.net);
-  const float loss_scale = 1.0f / static_cast<float>(options_.devices.size()) /
-                           static_cast<float>(options_.num_shards()) /
-                           static_cast<float>(options_.accumulate);
+  const double parts = static_cast<double>(options_.devices.size()) *
+                       static_cast<double>(options_.num_shards()) * static_cast<double>(options_.accumulate);
+  const auto loss_scale = static_cast<float>(1 / parts);
   for (const Scope& scope : scopes.of) {
     if (callbacks_.input) WEFT_TRY_VOID(callbacks_.input(model, scope));
     WEFT_TRY(const std::vector<Symbol> losses, callbacks_.forward(model, scope, loss_scale));
@@ -174,11 +174,12 @@ Result<void> Replicas::GroupGradients() {
     const Symbol param = model.params[i];
     const bool has = next < model.gradients.size() && model.gradients[next].param == param;
     const Gradient gradient = has ? model.gradients[next++].gradient : Gradient();
-    if (i < not_parallel_) continue;
     const std::string name(model.net.net().Str(param));
-    if (gradient.none())
-      return Error{ErrorCode::kNotFound, StrCat("the losses do not depend on the parameter ", name), -1,
+    if (i < not_parallel_ && gradient.none())
+      return Error{ErrorCode::kNotFound,
+                   StrCat("the losses do not depend on ", name, ", a parameter that the replicas share"), -1,
                    name};
+    if (i < not_parallel_ || gradient.none()) continue;  // no loss depends on it: it stays as it is
     const std::string group = gradient.is_sparse()
                                   ? StrCat(Ungrouped(gradient.indices), ":", Ungrouped(gradient.values))
                                   : Ungrouped(gradient.dense);
@@ -195,8 +196,15 @@ Result<void> Replicas::Update() {
 }
 
 Result<void> Replicas::PostSync() {
-  if (callbacks_.post_sync)
-    for (const Scope& scope : scopes.of) WEFT_TRY_VOID(callbacks_.post_sync(model, scope));
+  if (!callbacks_.post_sync) return {};
+  const size_t before = model.init.net().ops.size();
+  for (const Scope& scope : scopes.of) WEFT_TRY_VOID(callbacks_.post_sync(model, scope));
+  const Net& init = model.init.net();
+  for (size_t i = before; i < init.ops.size(); ++i)
+    for (Symbol blob : init.ops[i].outputs)
+      if (scopes.ReplicaOf(init.Str(blob)) == 0 &&
+          std::find(initial_first_.begin(), initial_first_.end(), blob) == initial_first_.end())
+        initial_first_.push_back(blob);
   return {};
 }
 

@@ -90,6 +90,13 @@ int64_t ScaleOf(const Net& net, Symbol loss) {
   return -1;
 }
 
+bool Reads(const Net& net, std::string_view blob) {
+  const Symbol symbol = net.symbols->Find(blob);
+  return std::any_of(net.ops.begin(), net.ops.end(), [&](const Op& op) {
+    return symbol && std::find(op.inputs.begin(), op.inputs.end(), symbol) != op.inputs.end();
+  });
+}
+
 Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder& to, const Scope& scope,
                                          float loss_scale) {
   if (to.net.net().symbols != model.net.symbols || model.init.symbols != model.net.symbols)
@@ -195,6 +202,11 @@ ParallelCallbacks CallbacksOf(const SingleModel& model) {
     for (Symbol param : model.params) {
       const Gradient gradient = to.GradientOf(replica(param));
       const std::string name = StrCat(model.net.Str(param), "_grad");
+      if (gradient.none() && Reads(*model.update, name))
+        return Error{ErrorCode::kNotFound,
+                     StrCat("the losses do not depend on the parameter ", model.net.Str(param),
+                            ", but the update net reads ", name),
+                     -1, name};
       replica.Set(name, gradient.dense);
       replica.Set(StrCat(name, "_indices"), gradient.indices);
       replica.Set(StrCat(name, "_values"), gradient.values);
