@@ -90,13 +90,6 @@ int64_t ScaleOf(const Net& net, Symbol loss) {
   return -1;
 }
 
-bool Reads(const Net& net, std::string_view blob) {
-  const Symbol symbol = net.symbols->Find(blob);
-  return std::any_of(net.ops.begin(), net.ops.end(), [&](const Op& op) {
-    return symbol && std::find(op.inputs.begin(), op.inputs.end(), symbol) != op.inputs.end();
-  });
-}
-
 Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder& to, const Scope& scope,
                                          float loss_scale) {
   if (to.net.net().symbols != model.net.symbols || model.init.symbols != model.net.symbols)
@@ -147,7 +140,8 @@ Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder&
 }
 
 // Appends the update net's operators, but those of parameters that have no gradient here: another replica
-// updates these (shard_optimizer, a shared model). The state of such parameters leaves the init net.
+// updates these (shard_optimizer, a shared model), or no loss depends on them. The state of such parameters
+// leaves the init net.
 Result<void> AppendUpdate(const SingleModel& model, const Replicator& replica, ModelBuilder& to) {
   enum : uint8_t { kHere = 1, kElsewhere = 2 };
   const Net& update = *model.update;
@@ -202,11 +196,6 @@ ParallelCallbacks CallbacksOf(const SingleModel& model) {
     for (Symbol param : model.params) {
       const Gradient gradient = to.GradientOf(replica(param));
       const std::string name = StrCat(model.net.Str(param), "_grad");
-      if (gradient.none() && Reads(*model.update, name))
-        return Error{ErrorCode::kNotFound,
-                     StrCat("the losses do not depend on the parameter ", model.net.Str(param),
-                            ", but the update net reads ", name),
-                     -1, name};
       replica.Set(name, gradient.dense);
       replica.Set(StrCat(name, "_indices"), gradient.indices);
       replica.Set(StrCat(name, "_values"), gradient.values);
