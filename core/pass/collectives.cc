@@ -3,6 +3,7 @@
 #include "core/pass/collectives.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/base/str.h"
 #include "core/ssa/nested.h"
@@ -56,8 +57,9 @@ ReplicaScopes::ReplicaScopes(const ParallelOptions& options) {
     DeviceOption option = typed(options.device_type);
     option.device_id = id;
     of.push_back({NameScope().Enter(StrCat(options.prefix(), "_", id)), DeviceScope().Enter(option)});
-    by_prefix_.emplace(of.back().name.prefix, static_cast<int>(of.size()) - 1);
+    by_id_.emplace(id, static_cast<int>(of.size()) - 1);
   }
+  kind_ = StrCat(options.prefix(), "_");
   DeviceOption host = typed(kCpu), ideep_option = typed(kIdeep);
   host.device_id = 0;
   ideep_option.device_id = 0;
@@ -67,10 +69,15 @@ ReplicaScopes::ReplicaScopes(const ParallelOptions& options) {
 
 int ReplicaScopes::ReplicaOf(std::string_view blob) const {
   if (blob.starts_with('_')) blob.remove_prefix(1);
-  const size_t slash = blob.find('/');
-  if (slash == std::string_view::npos) return -1;
-  const auto found = by_prefix_.find(std::string(blob.substr(0, slash + 1)));
-  return found == by_prefix_.end() ? -1 : found->second;
+  if (!blob.starts_with(kind_)) return -1;
+  int id = 0;
+  const char* const end = blob.data() + blob.size();
+  const char* const digits = blob.data() + kind_.size();
+  const auto [rest, error] = std::from_chars(digits, end, id);
+  const bool plain = digits != end && *digits != '-' && (*digits != '0' || rest == digits + 1);
+  if (error != std::errc() || !plain || rest == end || *rest != '/') return -1;
+  const auto found = by_id_.find(id);
+  return found == by_id_.end() ? -1 : found->second;
 }
 
 void Emit(NetBuilder& net, const Emission& emission) {

@@ -42,7 +42,8 @@ struct ReplicaScopes {
   int ReplicaOf(std::string_view blob) const;
 
  private:
-  std::unordered_map<std::string, int> by_prefix_;  // looked up, never walked
+  std::string kind_;                    // "gpu_"
+  std::unordered_map<int, int> by_id_;  // looked up, never walked
 };
 
 /// An operator of blobs that have their final names.

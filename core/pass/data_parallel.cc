@@ -99,8 +99,11 @@ std::string_view ParallelOptions::prefix() const {
 }
 
 Gradient ModelBuilder::GradientOf(Symbol param) const {
-  for (const ParamGradient& of : gradients)
-    if (of.param == param) return of.gradient;
+  // Asked in the order of params, as updates do, each is found where the last one was.
+  for (size_t k = 0; k < gradients.size(); ++k, ++last_found) {
+    if (last_found >= gradients.size()) last_found = 0;
+    if (gradients[last_found].param == param) return gradients[last_found].gradient;
+  }
   return {};
 }
 

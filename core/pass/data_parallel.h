@@ -38,6 +38,8 @@ struct ModelBuilder {
   /// Takes the net (the init net) out, edits it and puts it back under its name.
   void EditNet(const std::function<Net(Net)>& edit);
   void EditInit(const std::function<Net(Net)>& edit);
+
+  mutable size_t last_found = 0;  // by GradientOf
 };
 
 /// How many machines, and how they meet.

@@ -210,26 +210,38 @@ Result<void> Replicas::PostSync() {
 
 Result<void> Replicas::FindInitialBlobs(bool add_groups) {
   const Net& init = model.init.net();
-  std::vector<std::pair<std::string, std::pair<int, Symbol>>> made;
+  struct Made {
+    std::string_view name;
+    std::vector<std::pair<int, Symbol>> blobs{};  // by replica
+  };
+  std::vector<Made> made;
+  std::unordered_map<std::string_view, size_t> number;  // looked up, never walked
   SymbolMap<uint8_t> seen(*init.symbols, init.ops.size(), 0);
   OpLookup find(ops_, *init.symbols);
   for (const Op& op : init.ops)
     for (Symbol blob : op.outputs) {
-      const int replica = scopes.ReplicaOf(init.Str(blob));
+      const std::string_view name = init.Str(blob);
+      const int replica = scopes.ReplicaOf(name);
       if (replica < 0 || MakesNoTensor(find(op.type)) || seen.Get(blob)) continue;
       seen[blob] = 1;
-      made.push_back({Ungrouped(blob), {replica, blob}});
+      const std::string_view own = name.substr(name.find('/') + 1);
+      const auto [at, is_new] = number.emplace(own, made.size());
+      if (is_new) made.push_back({own});
+      made[at->second].blobs.push_back({replica, blob});
     }
   for (Symbol param : model.params)
-    if (const std::string name(init.Str(param)); !seen.Get(param) && scopes.ReplicaOf(name) >= 0)
-      return Error{ErrorCode::kNotFound, StrCat("the init net does not make the parameter ", name), -1, name};
-  std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    if (const std::string_view name = init.Str(param); !seen.Get(param) && scopes.ReplicaOf(name) >= 0)
+      return Error{ErrorCode::kNotFound, StrCat("the init net does not make the parameter ", name), -1,
+                   std::string(name)};
+  std::sort(made.begin(), made.end(), [](const Made& a, const Made& b) { return a.name < b.name; });
   SymbolMap<uint8_t> is_own(*init.symbols, own_state.size(), 0);
   for (Symbol blob : own_state) is_own[blob] = 1;
-  for (const auto& [name, blob] : made) {
-    if (initial.empty() || initial.back() != name) initial.push_back(name);
-    if (blob.first == 0 || is_own.Get(blob.second)) initial_first_.push_back(blob.second);
-    if (add_groups) AddToGroup(name, static_cast<size_t>(blob.first), Gradient::Dense(blob.second));
+  for (const Made& of : made) {
+    const std::string& name = initial.emplace_back(of.name);
+    for (const auto& [replica, blob] : of.blobs) {
+      if (replica == 0 || is_own.Get(blob)) initial_first_.push_back(blob);
+      if (add_groups) AddToGroup(name, static_cast<size_t>(replica), Gradient::Dense(blob));
+    }
   }
   return {};
 }
