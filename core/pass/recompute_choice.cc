@@ -130,18 +130,31 @@ class Chooser {
     std::stable_sort(dearest_.begin(), dearest_.end(),
                      [&](OpId a, OpId b) { return model.price(a) > model.price(b); });
     const Flags none(static_cast<size_t>(model.turn()), 0);
-    for (const RecomputeBounds& bound : bounds) best_.push_back({bound, none, model.Try(none)});
+    const RecomputeModel::Trial as_it_is = model.Try(none);
+    best_.push_back({{}, none, as_it_is});
+    for (const RecomputeBounds& bound : bounds) best_.push_back({bound, none, as_it_is});
   }
 
   std::vector<Flags> Run() {
+    const int64_t highest = best_[0].trial.peak;
     if (!dearest_.empty()) TrySegments();
+    Refine(best_[0]);
     std::vector<Flags> out;
-    for (Best& best : best_) {
-      for (int round = 0; round < 3 && best.trial.flops > 0; ++round) {
-        Flags again = GiveBack(best);
-        if (!Offer(best, again, model_.Try(again))) break;
+    for (size_t i = 1; i < best_.size(); ++i) {
+      // From the lowest peak up: what is left to run again when there is more room.
+      const auto offer = [&](int64_t most) {
+        Flags again = best_[0].again;
+        const RecomputeModel::Trial trial = GiveBack(best_[0].trial, most, again);
+        Offer(best_[i], again, trial);
+        return static_cast<double>(trial.flops) <= best_[i].bound.flops;
+      };
+      int64_t low = std::max(best_[0].trial.peak, best_[i].bound.bytes), high = highest;
+      for (int step = 0; step < 6 && low < high && !offer(low); ++step) {
+        const int64_t middle = low + (high - low) / 2;
+        offer(middle) ? high = middle : low = middle + 1;
       }
-      out.push_back(std::move(best.again));
+      Refine(best_[i]);
+      out.push_back(std::move(best_[i].again));
     }
     return out;
   }
@@ -185,11 +198,18 @@ class Chooser {
     return true;
   }
 
-  // The choice, less what may be kept all the same without a higher peak, dearest first.
-  Flags GiveBack(const Best& best) const {
-    const RecomputeModel::Trial& trial = best.trial;
-    const int64_t most = std::max(trial.peak, best.bound.bytes);
-    Flags again = best.again;
+  void Refine(Best& best) {
+    for (int round = 0; round < 3 && best.trial.flops > 0; ++round) {
+      Flags again = best.again;
+      const RecomputeModel::Trial trial =
+          GiveBack(best.trial, std::max(best.trial.peak, best.bound.bytes), again);
+      if (!Offer(best, again, trial)) break;
+    }
+  }
+
+  // Takes out of `again`, whose trial it is, what may be kept all the same with a peak of `most`, dearest
+  // first.
+  RecomputeModel::Trial GiveBack(const RecomputeModel::Trial& trial, int64_t most, Flags& again) const {
     MaxTree live(trial.live);
     for (const OpId op : dearest_) {
       const size_t i = static_cast<size_t>(op);
@@ -214,12 +234,12 @@ class Chooser {
       for (const uint32_t m : model_.Makes(op))
         if (wanted(m)) live.Add(from(m), to, model_.made()[m].bytes);
     }
-    return again;
+    return model_.Try(again);
   }
 
   const RecomputeModel& model_;
   std::vector<OpId> dearest_;  // what may run again and makes something for the backward pass
-  std::vector<Best> best_;
+  std::vector<Best> best_;     // the first without bounds, then one for each
 };
 
 }  // namespace

@@ -145,7 +145,7 @@ void RecomputeModel::FindWhatMayRun(const Net& net, const NetShapes& shapes, con
     for (size_t i = 0; i < outputs.size(); ++i) {
       const Value& value = ssa.values()[outputs[i]];
       if (statistics && (i == 1 || i == 2)) continue;
-      may = may && value.output == i && !pinned[value.blob] && !ssa.starts_outside(value.blob);
+      may = may && value.output == i && !pinned[value.blob] && is_made_[outputs[i]];
     }
     // What it reads is there all the time, or can be made again.
     for (size_t i = 0; i < inputs.size(); ++i)

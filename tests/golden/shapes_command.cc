@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// shapes [--input B=SHAPE]... [--json]: shapes, costs and findings of a net; of two nets the first is the
-// init net of the second.
+// shapes [--input B=SHAPE]... [--savings] [--json]: shapes, costs and findings of a net; of two nets the
+// first is the init net of the second. With --savings only what could be saved.
 #include "core/base/str.h"
 #include "core/check/report.h"
+#include "core/pass/savings.h"
 #include "core/pass/shape_report.h"
 #include "proto/codec.h"
 #include "tests/golden/commands.h"
@@ -12,7 +13,7 @@
 namespace weft::golden {
 
 Result<std::string> Shapes(Words& words, std::span<const std::string> inputs) {
-  const bool json = words.TakeFlag("json");
+  const bool json = words.TakeFlag("json"), savings = words.TakeFlag("savings");
   WEFT_TRY(Net net, ParseNetText(inputs.back()));
   ShapeTable table;
   std::vector<GivenBlob> given;
@@ -28,6 +29,19 @@ Result<std::string> Shapes(Words& words, std::span<const std::string> inputs) {
       params.push_back(blob.blob);
       given.push_back(std::move(blob));
     }
+  }
+  if (savings) {
+    WEFT_TRY(const Savings found, FindSavings(net, given, table, StandardOps()));
+    std::string out;
+    PrintSavings(found, [&](const Piece& piece) { out += piece.text; });
+    JsonWriter writer(out);
+    if (json) {
+      writer.BeginObject();
+      WriteSavings(writer, found);
+      writer.EndObject();
+      out += "\n";
+    }
+    return out;
   }
   const NetShapes shapes = InferShapes(net, given, table);
   const NetCost cost = CostOf(net, shapes, params, table);

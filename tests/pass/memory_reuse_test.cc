@@ -200,6 +200,8 @@ TEST(MemoryReuse, NeverWorseThanCaffe2) {
     EXPECT_LT(row.after, row.before);
     EXPECT_GE(row.whole, row.bound);
     EXPECT_GE(row.after, row.whole);
+    EXPECT_EQ(row.recomputed > 0, row.mode == "both");
+    EXPECT_LE(row.recomputed, row.after);
     // The nets that are chains: nothing better is there to be found, and forward it is within 5% of the bound
     // wherever whole blobs can be.
     const bool chain = row.model == "alexnet_train" || row.model == "overfeat_train" ||

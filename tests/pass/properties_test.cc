@@ -32,6 +32,7 @@
 #include "core/ssa/form.h"
 #include "proto/codec.h"
 #include "tests/support/random_net.h"
+#include "tests/support/random_recompute.h"
 
 namespace weft::test {
 namespace {
@@ -88,6 +89,7 @@ struct Case {
   Net net;
   Feeds feeds;
   std::vector<std::pair<std::string, int64_t>> sizes;
+  uint32_t seed = 0;
 };
 
 std::vector<BlobBytes> SizesIn(const Net& net, const Case& one) {
@@ -95,6 +97,16 @@ std::vector<BlobBytes> SizesIn(const Net& net, const Case& one) {
   for (const auto& [name, bytes] : one.sizes)
     if (const Symbol blob = net.symbols->Find(name)) sizes.push_back({blob, bytes});
   return sizes;
+}
+
+std::vector<GivenBlob> GivenIn(const Net& net, const Case& one) {
+  std::vector<GivenBlob> given;
+  for (const auto& [name, tensor] : one.feeds.tensors) {
+    GivenBlob& blob = given.emplace_back(GivenBlob{net.symbols->Intern(name), {}});
+    blob.info = TensorInfo::Of(tensor.type(), {});
+    for (const int64_t extent : tensor.dims()) blob.info.dims.push_back(extent);
+  }
+  return given;
 }
 
 // Random top-level operators on random GPUs. Those that hold nets stay on the CPU, with their workspaces.
@@ -142,7 +154,8 @@ struct Property {
   bool idempotent = true;
 };
 
-int recomputed = 0;  // nets in which something runs again
+int recomputed = 0, exact = 0;  // nets in which something runs again; whose peak is told to the byte
+size_t recomputed_ops = 0;      // by chance
 
 std::vector<Property> Properties() {
   const OpSet& ops = StandardOps();
@@ -183,19 +196,24 @@ std::vector<Property> Properties() {
       {"recompute",
        [&ops](const Net& net, const Case& one) -> Result<Net> {
          ShapeTable table;
-         std::vector<GivenBlob> given;
-         for (const auto& [name, tensor] : one.feeds.tensors) {
-           GivenBlob& blob = given.emplace_back(GivenBlob{net.symbols->Intern(name), {}});
-           blob.info = TensorInfo::Of(tensor.type(), {});
-           for (const int64_t extent : tensor.dims()) blob.info.dims.push_back(extent);
-         }
-         RecomputePlan plan = Recompute(net, given, table, ops);
+         RecomputePlan plan = Recompute(net, GivenIn(net, one), table, ops);
          EXPECT_EQ(plan.nothing.empty(), plan.peak_after < plan.peak_before);
          EXPECT_EQ(plan.nothing.empty(), !SameNet(plan.net, net));
          recomputed += plan.nothing.empty();
          return std::move(plan.net);
        },
        false},  // a second time it may go further
+      {"recompute by chance",
+       [](const Net& net, const Case& one) -> Result<Net> {
+         const RandomlyRecomputed made = RecomputeByChance(net, GivenIn(net, one), one.seed);
+         if (made.exact) {
+           EXPECT_EQ(made.told, made.live);
+         }
+         exact += made.exact;
+         recomputed_ops += made.again;
+         return made.net;
+       },
+       false},
       {"inference",
        [&ops](const Net& net, const Case&) -> Result<Net> { return StripForInference(net, ops).net; },
        false},  // a Copy may be free to go once another has gone
@@ -296,7 +314,7 @@ TEST(Passes, KeepWhatANetMeans) {
   int forward = 0, training = 0, no_run = 0, merged = 0;
   for (uint32_t seed = 0; seed < count && !::testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE(StrCat("seed ", seed));
-    Case one{RandomNet(seed), RandomFeeds(seed + 1000003), {}};
+    Case one{RandomNet(seed), RandomFeeds(seed + 1000003), {}, seed};
     one.net.external_outputs = {one.net.Intern("total"), one.net.Intern("loss")};
     GradientOptions options;
     options.losses.push_back({one.net.Intern("loss"), {}});
@@ -327,8 +345,11 @@ TEST(Passes, KeepWhatANetMeans) {
   }
   std::cout << forward << " forward and " << training << " training nets through " << properties.size() + 1
             << " passes, " << merged << " of them merged with fills, " << recomputed
-            << " with values made again; " << no_run << " that do not run\n";
+            << " with values made again (and by chance " << recomputed_ops << " operators twice, " << exact
+            << " peaks foretold); " << no_run << " that do not run\n";
   EXPECT_GT(merged, forward / 4);
+  EXPECT_GT(recomputed_ops, count / 6);
+  EXPECT_GT(exact, 0);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "tests/support/compact_net.h"
 #include "tests/support/files.h"
 #include "tests/support/golden.h"
+#include "tests/support/model_inputs.h"
 
 namespace weft::test {
 namespace {
@@ -27,47 +28,19 @@ std::string ShapeOf(const Net& net, const NetShapes& shapes, const ShapeTable& t
   return id == kNoBlob ? "no such blob" : table.Text(shapes.values[shapes.ssa.latest(id)]);
 }
 
-struct Model {
-  std::string_view name;
-  std::vector<std::string> inputs;
-  int64_t parameters;  // of the net and its optimizer, at their first use
-};
-
-std::vector<std::string> Gpus(int count, std::vector<std::string> inputs) {
-  std::vector<std::string> all;
-  for (int gpu = 0; gpu < count; ++gpu)
-    for (const std::string& input : inputs) all.push_back(StrCat("gpu_", gpu, "/", input));
-  return all;
-}
-
-std::vector<Model> Models() {
-  const std::vector<std::string> image = {"data=N,3,224,224", "label=N:int32"};
-  std::vector<std::string> dlrm = {"dense=N,13", "label=N,1"};
-  for (int i = 0; i < 26; ++i) {
-    dlrm.push_back(StrCat("ids_", i, "=M", i, ":int64"));
-    dlrm.push_back(StrCat("lens_", i, "=N:int32"));
-  }
-  std::vector<std::string> shards = Gpus(2, image);
-  shards.push_back("store_handler=object");
-  return {
-      {"alexnet_train", image, 61100840},
-      {"vgga_train", image, 132863336},
-      {"overfeat_train", {"data=N,3,231,231", "label=N:int32"}, 145920872},
-      {"inception_train", image, 6998552},
-      {"resnet50_train", image, 0},
-      {"resnet50_train_2gpu", Gpus(2, image), 0},
-      {"resnet50_train_8gpu", Gpus(8, image), 0},
-      {"resnet50_train_2gpu_4shards_gloo", shards, 0},
-      {"char_rnn_2",
-       {"seq=T,N,32", "h0=1,N,64", "c0=1,N,64", "len=N:int32", "h1=1,N,64", "c1=1,N,64", "target=P:int32"},
-       0},
-      {"dlrm_26", dlrm, 0}};
+// Parameters of the net and its optimizer, at their first use.
+int64_t ParametersOf(std::string_view model) {
+  return model == "alexnet_train"     ? 61100840
+         : model == "vgga_train"      ? 132863336
+         : model == "overfeat_train"  ? 145920872
+         : model == "inception_train" ? 6998552
+                                      : 0;
 }
 
 TEST(Shapes, OfModelsAreWhole) {
-  for (const Model& model : Models()) {
-    SCOPED_TRACE(std::string(model.name));
-    const Net net = NetFromFile(StrCat("models/", model.name, ".pb"));
+  for (const ModelInputs& model : AllModelInputs()) {
+    SCOPED_TRACE(std::string(model.model));
+    const Net net = NetFromFile(StrCat("models/", model.model, ".pb"));
     ShapeTable table;
     std::vector<GivenBlob> given;
     std::vector<Symbol> params;
@@ -76,7 +49,7 @@ TEST(Shapes, OfModelsAreWhole) {
       ASSERT_TRUE(blob) << blob.error().message;
       given.push_back(*blob);
     }
-    const Net init = NetFromFile(StrCat("models/", model.name, "_init.pb"), net.symbols);
+    const Net init = NetFromFile(StrCat("models/", model.model, "_init.pb"), net.symbols);
     const NetShapes filled = InferShapes(init, given, table);
     EXPECT_TRUE(filled.whole());
     EXPECT_TRUE(filled.findings.empty());
@@ -104,10 +77,10 @@ TEST(Shapes, OfModelsAreWhole) {
     EXPECT_EQ(cost.total.unknown, 0u);
     EXPECT_FALSE(cost.total.cost.flops.unknown());
     EXPECT_FALSE(cost.live.most.unknown());
-    if (model.parameters > 0) {
-      EXPECT_EQ(cost.total.parameters.code, model.parameters);
+    if (ParametersOf(model.model) > 0) {
+      EXPECT_EQ(cost.total.parameters.code, ParametersOf(model.model));
     }
-    std::puts(StrCat(model.name, ": ", shapes.values.size(), " values whole, ", gradients,
+    std::puts(StrCat(model.model, ": ", shapes.values.size(), " values whole, ", gradients,
                      " gradients like their parameters, ", table.SumText(cost.total.cost.flops), " flop, ",
                      table.SumText(cost.live.most), " bytes live")
                   .c_str());

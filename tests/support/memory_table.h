@@ -20,6 +20,9 @@ struct MemoryRow {
   int64_t after = 0, bound = 0;
   int64_t whole = 0;         // the bound where blobs share places as a whole
   bool same_before = false;  // the recorded sum without sharing is ours too
+  // After recomputing, by inferred shapes; of rows "both" only.
+  int64_t recomputed = 0;  // bytes of the places
+  double percent = 0;      // more operations
 };
 
 /// All nets of tests/data/models, forward part and training net.
