@@ -219,8 +219,10 @@ Result<GivenBlob> ParseGivenBlob(std::string_view text, SymbolTable& symbols, Sh
       digits &= c >= '0' && c <= '9';
       if (digits) number = number * 10 + (c - '0');
     }
-    const bool name =
-        !extent.empty() && ((extent[0] >= 'a' && extent[0] <= 'z') || (extent[0] >= 'A' && extent[0] <= 'Z'));
+    const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+    const bool name = !extent.empty() && letter(extent[0]) &&
+                      std::all_of(extent.begin(), extent.end(),
+                                  [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
     if (!digits && !name) return bad(StrCat("\"", extent, "\" is no extent"));
     given.info.dims.push_back(digits ? Dim(number) : table.Named(extent));
   }

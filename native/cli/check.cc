@@ -10,9 +10,9 @@
 #include "core/base/str.h"
 #include "core/check/check_plan.h"
 #include "core/check/report.h"
-#include "core/pass/shapes.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
+#include "native/cli/workbench.h"
 #include "native/io/file.h"
 
 namespace weft::cli {
@@ -102,8 +102,8 @@ void CheckTogether(const std::vector<std::string>& paths, const std::vector<Docu
 }
 
 // Wrong shapes, and what is missing to know more, given those of --input and what init nets fill.
-Result<void> CheckShapes(const std::vector<Document>& documents, size_t num_init, const Options& options,
-                         Checked& checked) {
+Result<void> CheckShapes(const Main& main, const std::vector<Document>& documents, size_t num_init,
+                         const Options& options, Checked& checked) {
   std::vector<size_t> order;
   for (size_t k = 0; k < documents.size(); ++k) order.push_back(k);
   if (num_init == 0 && documents.size() == 2 && documents[0].nets.size() == 1 &&
@@ -117,11 +117,14 @@ Result<void> CheckShapes(const std::vector<Document>& documents, size_t num_init
   }
   const auto symbols = std::make_shared<SymbolTable>();
   ShapeTable table;
-  std::vector<GivenBlob> inputs, filled;
-  for (const std::string& text : options.inputs) {
-    WEFT_TRY(GivenBlob blob, ParseGivenBlob(text, *symbols, table));
-    inputs.push_back(std::move(blob));
+  std::vector<const Net*> nets;
+  for (const Document& document : documents) {
+    for (const Document::NamedNet& net : document.nets) nets.push_back(&net.net);
+    for (const Document::NamedPlan& plan : document.plans)
+      for (const Net& net : plan.plan.networks) nets.push_back(&net);
   }
+  WEFT_TRY(const std::vector<GivenBlob> inputs, ParseInputs(main, options.inputs, nets, *symbols, table));
+  std::vector<GivenBlob> filled;
   for (size_t k = 0; k < order.size(); ++k) {
     const Document& document = documents[order[k]];
     std::vector<GivenBlob> given = filled;
@@ -198,7 +201,7 @@ int Run(Main& main, const Options& options) {
     documents.push_back(std::move(document).value());
   }
   if (!options.inputs.empty())
-    if (const Result<void> done = CheckShapes(documents, num_init, options, checked); !done)
+    if (const Result<void> done = CheckShapes(main, documents, num_init, options, checked); !done)
       return main.Fail(done.error());
   CheckTogether(opened, documents, num_init, options, check, checked);
   return Told(main, options, checked);

@@ -16,6 +16,7 @@
 #include "core/ssa/print.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
+#include "native/cli/workbench.h"
 
 namespace weft::cli {
 
@@ -113,7 +114,7 @@ int64_t SizeOf(const ShapeTable& table, const TensorInfo& info) {
   return bytes;
 }
 
-Result<Report> MakeReport(const Net& net, const Words& words) {
+Result<Report> MakeReport(const Main& main, const Net& net, const Words& words) {
   Report report;
   std::optional<Net> init;
   if (!words.init.empty()) {
@@ -121,11 +122,8 @@ Result<Report> MakeReport(const Net& net, const Words& words) {
     init = Rehome(loaded, net.symbols);
   }
   ShapeTable table;
-  std::vector<GivenBlob> given;
-  for (const std::string& text : words.inputs) {
-    WEFT_TRY(GivenBlob blob, ParseGivenBlob(text, *net.symbols, table));
-    given.push_back(std::move(blob));
-  }
+  const Net* const known[] = {&net};
+  WEFT_TRY(std::vector<GivenBlob> given, ParseInputs(main, words.inputs, known, *net.symbols, table));
   const Ssa ssa(net);
   const Columns columns = FindColumns(net, ssa);
   report.devices = CompareDevices(net, ssa, columns);
@@ -262,7 +260,7 @@ void PrintDevices(Stream& out, const Net& net, const Report& report) {
 int Run(Main& main, const Words& words) {
   const Result<Net> net = LoadNet(words.file);
   if (!net) return main.Fail(net.error(), words.file);
-  const Result<Report> report = MakeReport(*net, words);
+  const Result<Report> report = MakeReport(main, *net, words);
   if (!report) return main.Fail(report.error());
   if (main.json) return PrintJson(main, Json(*net, *report));
   Stream out(STDOUT_FILENO, main.color);

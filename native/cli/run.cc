@@ -13,6 +13,7 @@
 
 #include "core/base/str.h"
 #include "core/run/tensor_text.h"
+#include "native/cli/load.h"
 #include "native/cli/made_inputs.h"
 #include "native/cli/progress.h"
 #include "native/cli/run_trace.h"
@@ -108,11 +109,15 @@ class Runner {
     WEFT_TRY_VOID(CheckFiles());
     WEFT_TRY(Program program, LoadProgram(words_.file));
     WEFT_TRY(Feeds feeds, ReadFeeds(words_.setup.feeds));
-    if (words_.inputs)  // an init net may take long, its shapes don't
-      if (const Result<KnownBlobs> known = KnownAfter(words_.setup.init)) {
-        WEFT_TRY(const std::vector<RunInput> inputs, FindInputs(program, words_.setup, feeds, *known));
+    if (words_.inputs) {  // an init net may take long, its shapes don't
+      const std::string& file = words_.setup.init;
+      const Result<Net> init = file.empty() ? Result<Net>(Net()) : LoadNet(file);
+      if (init) {
+        WEFT_TRY(const std::vector<RunInput> inputs,
+                 FindInputs(program, words_.setup, feeds, KnownAfter(*init)));
         return ShowInputs(main_, inputs);
       }
+    }
     WEFT_TRY_VOID(FillWorkspace(words_.setup, {}, workspace_));
     for (const auto& [blob, tensor] : feeds)
       if (!program.Mentions(blob) && !workspace_.HasBlob(blob)) {

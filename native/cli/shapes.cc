@@ -12,6 +12,7 @@
 #include "core/pass/shape_report.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
+#include "native/cli/workbench.h"
 
 namespace weft::cli {
 
@@ -45,11 +46,12 @@ int Run(Main& main, const Words& words) {
     }
   }
   SymbolMap<uint8_t> is_input(*net->symbols, words.inputs.size());
-  for (const std::string& text : words.inputs) {
-    Result<GivenBlob> blob = ParseGivenBlob(text, *net->symbols, table);
-    if (!blob) return main.Fail(blob.error());
-    is_input[blob->blob] = 1;
-    given.push_back(std::move(*blob));
+  const Net* const known[] = {&*net};
+  Result<std::vector<GivenBlob>> inputs = ParseInputs(main, words.inputs, known, *net->symbols, table);
+  if (!inputs) return main.Fail(inputs.error());
+  for (GivenBlob& blob : *inputs) {
+    is_input[blob.blob] = 1;
+    given.push_back(std::move(blob));
   }
   // Without an init net, what is declared and not given counts as parameter.
   if (words.init.empty()) params = net->external_inputs;

@@ -178,6 +178,22 @@ int FailRun(Main& main, const Error& error, const std::string& file, const Setup
   return main.Fail(error, elsewhere ? "" : file);
 }
 
+Result<std::vector<GivenBlob>> ParseInputs(const Main& main, const std::vector<std::string>& words,
+                                           std::span<const Net* const> nets, SymbolTable& symbols,
+                                           ShapeTable& table) {
+  std::vector<GivenBlob> inputs;
+  for (const std::string& word : words) {
+    const std::string_view blob = std::string_view(word).substr(0, word.rfind('='));
+    const bool known = std::any_of(nets.begin(), nets.end(), [&](const Net* net) {
+      return static_cast<bool>(net->symbols->Find(blob));
+    });
+    WEFT_TRY(GivenBlob given, ParseGivenBlob(word, symbols, table));
+    if (!known) Warn(main, StrCat("--input: there is no blob ", blob));
+    inputs.push_back(std::move(given));
+  }
+  return inputs;
+}
+
 void Warn(const Main& main, std::string_view text) {
   Stream err(STDERR_FILENO, main.color);
   err.Write("weft: ");

@@ -8,19 +8,20 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/ir/names.h"
 #include "core/ir/plan.h"
+#include "core/pass/shapes.h"
 #include "core/run/interpreter.h"
+#include "core/run/made_inputs.h"
 #include "core/run/workspace.h"
 #include "native/cli/command.h"
 
 namespace weft::cli {
-
-using Feeds = std::vector<std::pair<std::string, Tensor>>;
 
 /// A net or a plan; the one that is there.
 class Program {
@@ -85,6 +86,11 @@ Error NoSuchBlob(std::string_view option, std::string_view blob, std::vector<std
 
 /// Main::Fail, about `file` unless the error says that it is about an option or the init net.
 int FailRun(Main& main, const Error& error, const std::string& file, const Setup& setup);
+
+/// The words of --input. A blob that none of `nets` has is remarked on: it was mistyped.
+Result<std::vector<GivenBlob>> ParseInputs(const Main& main, const std::vector<std::string>& words,
+                                           std::span<const Net* const> nets, SymbolTable& symbols,
+                                           ShapeTable& table);
 
 /// weft tensors, which runs what fills them.
 void AddTensors(CLI::App& app, Main& main);

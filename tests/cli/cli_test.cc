@@ -576,6 +576,9 @@ TEST(Shapes, WhatIsWrongOrMissing) {
   EXPECT_EQ(wrong.json()["findings"][0]["code"], "wrong_shape");
   EXPECT_EQ(wrong.json()["findings"][0]["blob"], "w");
   EXPECT_EQ(Weft({"shapes", net, "--input", "x"}).exit, 1);
+  EXPECT_EQ(Weft({"shapes", net, "--input", "x=N-1,3"}).exit, 1);
+  for (const char* command : {"shapes", "check", "devices"})
+    EXPECT_TRUE(Contains(Weft({command, net, "--input", "xx=8,3"}).err, "--input: there is no blob xx"));
 }
 
 }  // namespace

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The Weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a net reads from outside, where each blob comes from, and tensors made for those that nothing gives:
+// zeros, random numbers, pictures of digits with their labels. A shape that is not said is looked for among
+// the usual ones, by what the net's shapes allow. Values; the same seed makes the same tensors.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/run/workspace.h"
+#include "core/ssa/ssa.h"
+
+namespace weft {
+
+/// Blobs and the tensors that they are given.
+using Feeds = std::vector<std::pair<std::string, Tensor>>;
+
+struct RunInput {
+  enum From { kInit, kFeed, kMade, kNothing };
+
+  std::string blob;
+  From from = kNothing;
+  DataType type = DataType::kFloat;
+  std::optional<Dims> dims;  // when it is known, said or found
+  bool found = false;        // `dims` is what fits, not what was said
+  std::string fill;          // of a made one, and what would do for one that nothing gives: "zeros"
+  OpId reader = kNoOp;       // the first operator that reads it, and its type
+  std::string reader_type;
+};
+
+/// What is there before a net runs: a type and, of tensors whose shape is known, dimensions.
+struct KnownBlob {
+  DataType type = DataType::kUndefined;
+  std::optional<Dims> dims;
+};
+using KnownBlobs = std::map<std::string, KnownBlob, std::less<>>;
+
+KnownBlobs KnownIn(const Workspace& workspace);
+/// What an init net's shapes say that it will leave, without running it.
+KnownBlobs KnownAfter(const Net& init);
+
+/// Looks at one net's inputs. The net and what is known outlive it.
+class InputFinder {
+ public:
+  InputFinder(const Net& net, const KnownBlobs& known);
+
+  /// The blobs that the net reads from outside, in its order; a fed one has its tensor's type and shape.
+  std::vector<RunInput> Inputs(const Feeds& feeds) const;
+  /// Shapes for the inputs that have none: all at once, the first try that contradicts nothing in the net.
+  /// Some stay without one when no try fits, or the net is too large to try.
+  void FindShapes(std::vector<RunInput>& inputs) const;
+
+ private:
+  const Dims* DimsOf(Symbol blob) const;
+  const Op& OpAt(OpId op) const { return net_.ops[static_cast<size_t>(op)]; }
+  size_t PortOf(const Op& op, std::string_view blob) const;
+  ValueId First(BlobId blob) const;
+  void Suit(ValueId value, RunInput& input) const;
+  std::optional<Dims> Try(const RunInput& input, int64_t batch, int64_t side, bool& depends) const;
+  bool Fits(const std::vector<RunInput>& inputs, const std::vector<std::pair<size_t, Dims>>& tried) const;
+
+  const Net& net_;
+  const KnownBlobs& known_;
+  const Ssa ssa_;
+};
+
+/// A type that random numbers suit: float, double or half.
+bool IsFloating(DataType type);
+/// Error unless `fill` is zeros, ones, uniform, normal, digits or below:N.
+Result<void> CheckFill(std::string_view fill);
+/// The tensor for an input whose `dims` and valid `fill` are there. Errors: it would be too large.
+Result<Tensor> MakeInput(const RunInput& input, uint64_t seed);
+
+}  // namespace weft
