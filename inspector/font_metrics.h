@@ -49,6 +49,7 @@ inline constexpr int32_t kChipSize = 10;      // parameters, references
 inline constexpr int32_t kTextPad = 9;
 inline constexpr int32_t kTitleBaseline = 17;
 inline constexpr int32_t kSubtitleBaseline = 33;
+inline constexpr int32_t kPortBaseline = 14;  // of a port, whose text is of subtitle size
 inline constexpr int32_t kChipPad = 5;        // x from the chip's left edge
 inline constexpr int32_t kChipBaseline = 11;  // from the chip's top edge
 inline constexpr int32_t kChipHeight = 15;

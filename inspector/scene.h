@@ -19,13 +19,15 @@
 //   kChips      SceneChip   8 words   small tags inside a box; the chips of nodes a..b are one range
 //   kEdges      SceneEdge   8 words   connectors, one bend pair each. Sorted by grid cell
 //   kValues     1 word                value ids of bundles, see SceneEdge::value
-//   kOpNodes    1 word per op         the node or, failing that, nothing (kNone) that shows each op
-//   kGrids      SceneGrid   8 words   spatial index: what is visible in a rectangle
-//   kGridCells  1 word                see SceneGrid
-//   kOverview   1 word per cell       a small picture of everything: minimap, and what to draw when boxes
+//   kOpNodes    1 word per op         (of the net and of those drawn in place) the node or, failing that,
+//   nothing (kNone) that shows each op kGrids      SceneGrid   8 words   spatial index: what is visible in a
+//   rectangle kGridCells  1 word                see SceneGrid kOverview   1 word per cell       a small
+//   picture of everything: minimap, and what to draw when boxes
 //                                     are below a pixel
 //   kStrings    2 words               byte offset and byte length in kText; string 0 is ""
 //   kText       bytes                 UTF-8, not terminated; the count is in bytes
+// Nets inside operators may be drawn in place (ViewOptions::opened). Ops and values of all nets of a scene
+// are numbered on from those of the outermost, see Session::NetsOfScene.
 // Draw order: bands, groups, edges, nodes, chips, text.
 // Level of detail, by the scale s in pixels per unit (constants below): under kOverviewScale the overview
 // only; under kTitleScale boxes; under kFullScale boxes and titles; else everything.
@@ -107,7 +109,11 @@ enum class NodeKind : uint8_t {
   kScope,   // a collapsed scope; id = ScopeId
   kGroup,   // frame of an expanded scope; id = ScopeId
   kBundle,  // "+12 more": ops of one row and band that are drawn as one; id = the first op
+  kPort,    // a blob that comes into a net drawn in place, or leaves it; id = the ValueId around it, or kNone
 };
+
+/// The id of a frame (kGroup with kNodeNested) around what an op holds: its op, with this bit.
+inline constexpr uint32_t kFrameOfOp = 0x80000000u;
 
 enum NodeFlags : uint32_t {
   kNodeGradient = 1,      // is_gradient_op is set

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/str.h"
+#include "core/ssa/captured.h"
 #include "inspector/build/scene_job.h"
 #include "inspector/build/visible.h"
 #include "inspector/describe.h"
@@ -24,6 +25,8 @@ struct OpenedNet {
   std::unique_ptr<NetModel> model;  // made when something is asked
   LayoutMode last_mode = LayoutMode::kAuto;
   std::map<std::pair<OpId, size_t>, std::vector<NetId>> nested;  // op, argument -> its nets, once entered
+  std::optional<std::vector<NestedNetInfo>> captured;  // of the nets in it, once one is drawn in place
+  std::unique_ptr<InnerNet> inner;                     // how it is drawn in place
 };
 
 struct OpenedDocument {
@@ -59,7 +62,7 @@ struct Session::State {
     info.type = std::string(net->Str(net->type));
     info.num_ops = static_cast<uint32_t>(net->ops.size());
     info.has_gradients = HasGradients(*net);
-    nets.push_back({std::move(info), std::move(net), nullptr, LayoutMode::kAuto, {}});
+    nets.push_back({std::move(info), std::move(net), nullptr, LayoutMode::kAuto, {}, {}, nullptr});
     documents[document].info.nets.push_back(id);
     return id;
   }
@@ -87,6 +90,42 @@ struct Session::State {
     if (opened == nullptr) return NoNet(net);
     if (!opened->model) opened->model = std::make_unique<NetModel>(opened->net, ops);
     return opened->model.get();
+  }
+  /// How a net is drawn in its operator's box.
+  InnerNet& Inner(OpenedNet& opened) {
+    if (opened.inner) return *opened.inner;
+    const NetInfo& info = opened.info;
+    NetModel& around = **Model(info.parent);
+    NetModel& plain = **Model(info.id);
+    std::optional<std::vector<NestedNetInfo>>& captured = nets[info.parent].captured;
+    if (!captured) captured = FindNestedNets(*nets[info.parent].net);
+    const std::string path = StrCat(info.parent_op, ".", info.parent_arg);
+    const auto found = std::find_if(captured->begin(), captured->end(),
+                                    [&](const NestedNetInfo& nested) { return nested.path == path; });
+    opened.inner = FrameNet(info.id, info.parent_op, info.parent_arg, plain, around,
+                            found == captured->end() ? std::span<const CapturedBlob>() : found->captured);
+    return *opened.inner;
+  }
+  /// The nets of a scene: `net`, then those of `opened` that are inside.
+  std::vector<ShownNet> Shown(NetId net, NetModel& outermost, std::span<const NetId> opened) {
+    std::vector<ShownNet> shown(1);
+    std::vector<OpenedNet*> inner;
+    for (const NetId id : opened)
+      if (OpenedNet* found = Find(id); found != nullptr && found->info.parent != kNone)
+        inner.push_back(found);
+    std::sort(inner.begin(), inner.end(), [](const OpenedNet* a, const OpenedNet* b) {
+      return std::pair(a->info.parent_op, a->info.id) < std::pair(b->info.parent_op, b->info.id);
+    });
+    inner.erase(std::unique(inner.begin(), inner.end()), inner.end());
+    const auto add = [&](auto& self, NetId around, uint32_t index) -> void {
+      for (OpenedNet* open : inner) {
+        if (open->info.parent != around) continue;
+        AddShownNet(Inner(*open), index, outermost, shown);
+        self(self, open->info.id, static_cast<uint32_t>(shown.size()) - 1);
+      }
+    };
+    add(add, net, 0);
+    return shown;
   }
   Result<NetModel*> Model(NetId net, OpId op) {
     WEFT_TRY(NetModel * model, Model(net));
@@ -188,6 +227,8 @@ void Session::Close(DocumentId document) {
   state_->pairs_known = false;
   for (OpenedNet& net : state_->nets) {
     if (net.info.document != document) continue;
+    net.inner.reset();
+    net.captured.reset();
     net.model.reset();
     net.net.reset();
     net.nested.clear();
@@ -271,7 +312,28 @@ std::unique_ptr<SceneJob> Session::BuildScene(NetId net, ViewOptions options) {
   Result<NetModel*> model = state_->Model(net);
   if (!model) return std::make_unique<FailedSceneJob>(std::move(model).error());
   state_->nets[net].last_mode = options.mode;
-  return MakeSceneJob(**model, net, std::move(options));
+  std::vector<ShownNet> shown = state_->Shown(net, **model, options.opened);
+  return MakeSceneJob(**model, net, std::move(options), std::move(shown));
+}
+
+Result<std::vector<SceneNet>> Session::NetsOfScene(NetId net, std::span<const NetId> opened) {
+  WEFT_TRY(NetModel * model, state_->Model(net));
+  std::vector<SceneNet> nets;
+  for (const ShownNet& shown : state_->Shown(net, *model, opened)) {
+    NetModel& plain = shown.inner != nullptr ? *shown.inner->plain : *model;
+    nets.push_back({shown.inner != nullptr ? shown.inner->id : net,
+                    shown.around,
+                    shown.inner != nullptr ? shown.inner->op : kNoOp,
+                    shown.first_op,
+                    static_cast<uint32_t>(plain.net().ops.size()),
+                    shown.first_value,
+                    static_cast<uint32_t>(plain.ssa().values().size()),
+                    {}});
+    for (ValueId v = 0; v < shown.value.size(); ++v)
+      if (shown.value[v] != shown.first_value + v)
+        nets.back().taken.insert(nets.back().taken.end(), {v, shown.value[v]});
+  }
+  return nets;
 }
 
 Result<std::vector<ScopeId>> Session::DefaultExpanded(NetId net, LayoutMode mode, uint32_t budget) {

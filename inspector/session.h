@@ -90,7 +90,18 @@ struct ViewOptions {
   bool show_params = true;         // chips for blobs from outside
   bool show_references = true;     // chips for edges that are not drawn
   bool horizontal = false;         // data flows left to right
+  std::vector<NetId> opened;       // nets inside operators that are drawn in their operator's box
   friend bool operator==(const ViewOptions&, const ViewOptions&) = default;
+};
+
+/// One net of a scene, with the numbers that the scene gives its first op and its first value.
+struct SceneNet {
+  NetId net;
+  uint32_t around;  // index of the net that it is in; kNone for the outermost
+  OpId op;          // the op there that holds it
+  uint32_t first_op, num_ops;
+  uint32_t first_value, num_values;
+  std::vector<uint32_t> taken;  // its own value, the value around: pairs, for what comes in from there
 };
 
 /// Builds one scene. Step units are about one op or edge looked at. What is learnt about the net on the way
@@ -240,6 +251,9 @@ class Session {
   // Scenes and scopes.
 
   std::unique_ptr<SceneJob> BuildScene(NetId net, ViewOptions options);
+  /// The nets of a scene with these drawn in place, outer before inner, in the order of their operators.
+  /// What a net takes from around it has the number of the value there.
+  Result<std::vector<SceneNet>> NetsOfScene(NetId net, std::span<const NetId> opened);
   /// Scopes to expand so that at most about `budget` boxes show, outer first: a page starts from these.
   Result<std::vector<ScopeId>> DefaultExpanded(NetId net, LayoutMode mode, uint32_t budget);
   Result<ScopeInfo> DescribeScope(NetId net, LayoutMode mode, ScopeId scope);

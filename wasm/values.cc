@@ -114,6 +114,19 @@ val ToValue(const NetPair& pair) {
   return out;
 }
 
+val ToValue(const SceneNet& net) {
+  val out = val::object();
+  out.set("net", net.net);
+  out.set("around", Id(net.around));
+  out.set("op", net.op);
+  out.set("firstOp", net.first_op);
+  out.set("numOps", net.num_ops);
+  out.set("firstValue", net.first_value);
+  out.set("numValues", net.num_values);
+  out.set("taken", ToValue(net.taken));
+  return out;
+}
+
 val ToValue(const ScopeInfo& info) {
   val out = val::object();
   out.set("id", info.id);
@@ -284,6 +297,7 @@ ViewOptions OptionsFrom(const val& options) {
   if (has("showArguments")) out.show_arguments = options["showArguments"].as<bool>();
   if (has("showParams")) out.show_params = options["showParams"].as<bool>();
   if (has("showReferences")) out.show_references = options["showReferences"].as<bool>();
+  if (has("opened")) out.opened = emscripten::convertJSArrayToNumberVector<NetId>(options["opened"]);
   if (has("horizontal")) out.horizontal = options["horizontal"].as<bool>();
   return out;
 }

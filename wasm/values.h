@@ -30,6 +30,7 @@ val ToValue(const std::string& text);
 val ToValue(const DocumentInfo& info);
 val ToValue(const NetInfo& info);
 val ToValue(const NetPair& pair);
+val ToValue(const SceneNet& net);
 val ToValue(const ScopeInfo& info);
 val ToValue(const ScopeChildren& children);
 val ToValue(const Port& port);

@@ -45,6 +45,13 @@ export interface ViewOptions {
   showParams?: boolean;
   showReferences?: boolean;
   horizontal?: boolean;
+  opened?: NetId[]; // nets inside operators that are drawn in their operator's box
+}
+
+/** One net of a scene, and how the scene numbers its ops and values. */
+export interface SceneNet {
+  net: NetId; around: number; op: OpId; firstOp: number; numOps: number; firstValue: number; numValues: number;
+  taken: Uint32Array; // its own value, the value around: pairs
 }
 
 export interface ScopeInfo {
@@ -108,6 +115,7 @@ export interface Session {
   pairs(): Answer<NetPair[]>;
   close(document: DocumentId): Answer<undefined>;
 
+  netsOfScene(net: NetId, opened: ArrayLike<NetId>): Answer<SceneNet[]>; // outer before inner
   defaultExpanded(net: NetId, mode: LayoutMode, budget: number): Answer<Uint32Array>;
   describeScope(net: NetId, mode: LayoutMode, scope: ScopeId): Answer<ScopeInfo>;
   children(net: NetId, mode: LayoutMode, scope: ScopeId): Answer<ScopeChildren>;

@@ -111,6 +111,10 @@ class SessionBinding {
 
   // Scopes.
 
+  val NetsOfScene(NetId net, val opened) {
+    const std::vector<NetId> chosen = emscripten::convertJSArrayToNumberVector<NetId>(opened);
+    return Answer(session_->NetsOfScene(net, chosen));
+  }
   val DefaultExpanded(NetId net, uint32_t mode, uint32_t budget) {
     return Answer(session_->DefaultExpanded(net, static_cast<LayoutMode>(mode), budget));
   }
@@ -212,6 +216,7 @@ EMSCRIPTEN_BINDINGS(weft) {
       .function("describeNet", &SessionBinding::DescribeNet)
       .function("pairs", &SessionBinding::Pairs)
       .function("close", &SessionBinding::Close)
+      .function("netsOfScene", &SessionBinding::NetsOfScene)
       .function("defaultExpanded", &SessionBinding::DefaultExpanded)
       .function("describeScope", &SessionBinding::DescribeScope)
       .function("children", &SessionBinding::Children)

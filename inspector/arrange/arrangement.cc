@@ -7,15 +7,18 @@
 
 #include "core/base/check.h"
 #include "core/roles/replicas.h"
+#include "inspector/arrange/stretches.h"
 
 namespace weft {
 
 Arrangement::Arrangement(const Net& net, const Ssa& ssa, const Roles& roles, const Columns& columns,
-                         bool mirror)
-    : net_(net), ssa_(ssa), roles_(roles), columns_(columns), mirror_(mirror) {
+                         bool mirror, NetPorts ports)
+    : net_(net), ssa_(ssa), roles_(roles), columns_(columns), mirror_(mirror), ports_(ports) {
   std::vector<OpId> anchors(net.ops.size());
   for (size_t i = 0; i < anchors.size(); ++i) anchors[i] = anchor(static_cast<OpId>(i));
-  tree_ = BuildScopeTree(net, anchors, columns);
+  // Ports must not end up in scopes of their names' making.
+  tree_ = ports.any() && anchors.size() <= kMaxScopeChildren ? FlatScopeTree(anchors)
+                                                             : BuildScopeTree(net, anchors, columns);
   FindRiders();
 
   size_t num_inputs = 0;

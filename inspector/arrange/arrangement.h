@@ -46,10 +46,18 @@ struct ScopeGraph {
   std::vector<ValueId> values;
 };
 
+/// The first and the last ops of a net that stand for blobs that come in and go out: they keep to the border.
+struct NetPorts {
+  uint32_t in = 0, out = 0;
+  bool any() const { return in + out > 0; }
+};
+
 class Arrangement {
  public:
   /// `mirror`: bands and riders by role; otherwise every op is an item of one band. All arguments outlive it.
-  Arrangement(const Net& net, const Ssa& ssa, const Roles& roles, const Columns& columns, bool mirror);
+  /// `ports`: of a net drawn in an operator's box, see build/inner_net.h.
+  Arrangement(const Net& net, const Ssa& ssa, const Roles& roles, const Columns& columns, bool mirror,
+              NetPorts ports = {});
 
   bool mirror() const { return mirror_; }
   const ScopeTree& tree() const { return tree_; }
@@ -57,6 +65,8 @@ class Arrangement {
   Role band(OpId op) const { return mirror_ ? roles_.role[op] : Role::kForward; }
   OpId anchor(OpId op) const { return mirror_ ? roles_.anchor[op] : op; }
   bool is_item(OpId op) const { return anchor(op) == op; }
+  bool is_port_in(OpId op) const { return static_cast<uint32_t>(op) < ports_.in; }
+  bool is_port_out(OpId op) const { return static_cast<size_t>(op) + ports_.out >= net_.ops.size(); }
   /// The ops that ride on an item, in op order.
   std::span<const OpId> riders(OpId item) const {
     const uint32_t at = tree_.position[item];
@@ -120,6 +130,7 @@ class Arrangement {
   const Roles& roles_;
   const Columns& columns_;
   bool mirror_;
+  NetPorts ports_;
   ScopeTree tree_;
   std::vector<uint32_t> rider_begin_;
   std::vector<OpId> riders_;

@@ -112,6 +112,7 @@ class ScopeGraphBuilder {
       sizes.push_back(inner != nullptr ? inner->end - inner->begin : 1);
     }
     graph_->row = AssignRows(sizes, row_edges_, pinned_, &graph_->num_rows);
+    LowerPortsOut();
     CollectCrossings();
     LimitSpans();
     MakeNets();
@@ -182,6 +183,7 @@ class ScopeGraphBuilder {
     for (uint32_t c = 0; c < scope_.children.size(); ++c) {
       VisitChild(c, [&](OpId op) {
         if (!a_.is_item(op)) return;
+        if (a_.is_port_in(op)) pinned_[c] = 1;
         for (ValueId v : a_.ssa_.inputs(op)) {
           const OpId def = Def(v);
           if (def == kNoOp || !a_.is_item(def)) continue;
@@ -195,6 +197,22 @@ class ScopeGraphBuilder {
         }
       });
     }
+  }
+
+  // What leaves the net does so below everything else.
+  void LowerPortsOut() {
+    std::vector<uint32_t> lowered;
+    uint32_t rows = 0;
+    for (uint32_t c = 0; c < scope_.children.size(); ++c) {
+      const ScopeChild child = scope_.children[c];
+      if (!child.is_scope() && a_.is_port_out(child.op()))
+        lowered.push_back(c);
+      else
+        rows = std::max(rows, graph_->row[c] + 1);
+    }
+    if (lowered.empty()) return;
+    for (uint32_t c : lowered) graph_->row[c] = rows;
+    graph_->num_rows = rows + 1;
   }
 
   void CollectCrossings() {

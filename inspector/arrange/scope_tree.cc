@@ -296,6 +296,15 @@ ScopeTree BuildScopeTree(const Net& net, std::span<const OpId> anchors, const Co
   return TreeBuilder(net, anchors, columns).Build();
 }
 
+ScopeTree FlatScopeTree(std::span<const OpId> anchors) {
+  ScopeTree tree;
+  tree.scopes.push_back({ScopeKind::kRoot, kNoColumn, 0, UINT32_MAX, {}, {}, 0, 0});
+  for (OpId i = 0; i < static_cast<OpId>(anchors.size()); ++i)
+    if (anchors[i] == i) tree.scopes[0].children.push_back(ScopeChild::OfOp(i));
+  tree.Number(anchors);
+  return tree;
+}
+
 void ScopeTree::Number(std::span<const OpId> anchors) {
   order.clear();
   position.assign(anchors.size(), 0);

@@ -58,6 +58,8 @@ struct ScopeTree {
 
 /// `anchors`: OpId -> its item (Roles::anchor, or each op itself).
 ScopeTree BuildScopeTree(const Net& net, std::span<const OpId> anchors, const Columns& columns);
+/// A root that has all items.
+ScopeTree FlatScopeTree(std::span<const OpId> anchors);
 
 /// The name by which an op is filed: its own when it has a path, else its first output's.
 std::string_view FilingName(const Net& net, const Op& op);

@@ -70,7 +70,7 @@ LayoutMode NetModel::Resolve(LayoutMode mode) {
 Arrangement& NetModel::arrangement(LayoutMode mode) {
   const bool mirror = Resolve(mode) == LayoutMode::kMirror;
   std::unique_ptr<Arrangement>& slot = arrangements_[mirror ? 1 : 0];
-  if (!slot) slot = std::make_unique<Arrangement>(*net_, ssa(), roles(), columns(), mirror);
+  if (!slot) slot = std::make_unique<Arrangement>(*net_, ssa(), roles(), columns(), mirror, ports_);
   return *slot;
 }
 

@@ -45,6 +45,14 @@ class NetModel {
   NetModel(std::shared_ptr<const Net> net, const OpSet& ops)
       : net_(std::move(net)), ops_(ops), lookup_(ops, *net_->symbols) {}
 
+  /// A net drawn in an operator's box: flat, without device columns, its `ports` at the border.
+  void SetPorts(NetPorts ports) {
+    ports_ = ports;
+    columns_.emplace();
+    has_gradients_ = false;
+  }
+  const NetPorts& ports() const { return ports_; }
+
   const Net& net() const { return *net_; }
   const OpSet& ops() const { return ops_; }
   const Ssa& ssa();
@@ -85,6 +93,7 @@ class NetModel {
   std::shared_ptr<const Net> net_;
   const OpSet& ops_;
   OpLookup lookup_;
+  NetPorts ports_;
   std::optional<Ssa> ssa_;
   std::optional<Columns> columns_;
   std::optional<Roles> roles_;

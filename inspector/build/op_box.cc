@@ -15,6 +15,8 @@ constexpr int32_t kMinWidth = 96, kMaxWidth = 224, kWidthStep = 32;
 constexpr int32_t kTitleHeight = 27, kSubtitleHeight = 14, kBottomPad = 5;
 constexpr int32_t kChipGap = 4, kMaxChipWidth = 92;
 constexpr size_t kMostChips = 6;
+constexpr int32_t kPortHeight = 20;
+constexpr int32_t kFrameGap = 10;  // between and around the nets in a box
 
 int32_t RoundWidth(int32_t w) {
   return std::clamp((w + kWidthStep - 1) / kWidthStep * kWidthStep, kMinWidth, kMaxWidth);
@@ -22,8 +24,28 @@ int32_t RoundWidth(int32_t w) {
 
 }  // namespace
 
-OpBoxer::OpBoxer(NetModel& model, Arrangement& arrangement, const ViewOptions& options)
-    : model_(model), a_(arrangement), options_(options), drawn_op_(arrangement.drawn_op()) {
+std::span<const OpenNet> OpenNetsOf(std::span<const OpenNet> open, OpId op) {
+  const auto [first, last] = std::equal_range(open.begin(), open.end(), OpenNet{op, 0, 0, 0, {}},
+                                              [](const OpenNet& a, const OpenNet& b) { return a.op < b.op; });
+  return {first, last};
+}
+
+std::vector<SceneRect> PlaceFrames(std::span<const OpenNet> nets, int32_t head, int32_t& w, int32_t& h) {
+  std::vector<SceneRect> frames;
+  int32_t x = kFrameGap, below = 0;
+  for (const OpenNet& net : nets) {
+    frames.push_back({x, head + kFrameGap, net.w, net.h});
+    x += net.w + kFrameGap;
+    below = std::max(below, net.h);
+  }
+  w = std::max(w, x);
+  h = head + below + 2 * kFrameGap;
+  return frames;
+}
+
+OpBoxer::OpBoxer(NetModel& model, Arrangement& arrangement, const ViewOptions& options,
+                 const std::vector<OpenNet>& open)
+    : model_(model), a_(arrangement), options_(options), drawn_op_(arrangement.drawn_op()), open_(open) {
   title_width_.resize(model.net().symbols->size(), 0);
 }
 
@@ -129,9 +151,23 @@ void OpBoxer::FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
 }
 
 OpBox OpBoxer::Measure(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {
-  OpBox box = MeasureAsDrawn(op, scope, chips);
+  OpBox box = model_.ports().any() && (a_.is_port_in(op) || a_.is_port_out(op))
+                  ? MeasurePort(op)
+                  : MeasureAsDrawn(op, scope, chips);
+  const std::span<const OpenNet> nets = OpenNetsOf(open_, op);
+  if (!nets.empty()) {
+    box.head = box.h;
+    PlaceFrames(nets, box.head, box.w, box.h);
+  }
   if (options_.horizontal) std::swap(box.w, box.h);
   return box;
+}
+
+OpBox OpBoxer::MeasurePort(OpId op) const {
+  const Op& o = model_.net().ops[op];
+  const int32_t text = TextWidth(model_.net().Str(o.type).substr(0, 64), kSubtitleSize) +
+                       (o.name ? TextWidth(StrCat("  ", model_.net().Str(o.name)), kChipSize) : 0);
+  return {op, std::min(text + 3 * kTextPad, kMaxWidth), kPortHeight, 0, 0, 1, model_.net().Str(o.name)};
 }
 
 OpBox OpBoxer::MeasureAsDrawn(OpId op, ScopeId scope, std::vector<BoxChip>& chips) {

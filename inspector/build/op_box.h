@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,11 +34,27 @@ struct OpBox {
   uint32_t first_chip, num_chips;
   uint32_t count = 1;  // more: a bundle of that many ops, `op` the first
   std::string_view subtitle;
+  int32_t head = 0;  // > 0: nets are drawn below a head of this height
 };
+
+/// A net to be drawn in the box of `op`: its size as drawn, frame included.
+struct OpenNet {
+  OpId op;
+  uint32_t shown;  // which of the scene's nets it is
+  int32_t w, h;
+  std::string_view label;
+};
+/// Those of one op. `open` is sorted by op.
+std::span<const OpenNet> OpenNetsOf(std::span<const OpenNet> open, OpId op);
+/// Where the frames stand in a box with this head, as drawn: side by side. Room for all of them, with the
+/// head, in `w` and `h`.
+std::vector<SceneRect> PlaceFrames(std::span<const OpenNet> nets, int32_t head, int32_t& w, int32_t& h);
 
 class OpBoxer {
  public:
-  OpBoxer(NetModel& model, Arrangement& arrangement, const ViewOptions& options);
+  /// `open`: the nets that are drawn in their ops' boxes, sorted by op; outlives the boxer.
+  OpBoxer(NetModel& model, Arrangement& arrangement, const ViewOptions& options,
+          const std::vector<OpenNet>& open);
 
   /// Measures an op inside `scope` and appends its chips.
   OpBox Measure(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
@@ -49,6 +66,7 @@ class OpBoxer {
  private:
   void AddArguments(OpId op, std::vector<BoxChip>& chips);
   void FindChips(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
+  OpBox MeasurePort(OpId op) const;
   OpBox MeasureAsDrawn(OpId op, ScopeId scope, std::vector<BoxChip>& chips);
   std::string_view NameOf(OpId op);
   bool SameRow(OpId a, OpId b);
@@ -58,6 +76,7 @@ class OpBoxer {
   const ViewOptions& options_;
   const std::vector<OpId>& drawn_op_;
   std::deque<std::string> texts_;     // of arguments; they stay where they are
+  const std::vector<OpenNet>& open_;
   std::vector<int32_t> title_width_;  // by type symbol, 0: not measured yet
 };
 

@@ -32,22 +32,37 @@ uint32_t Style(EdgeKind kind, Role role, uint32_t flags) {
 
 }  // namespace
 
-SceneEmitter::SceneEmitter(NetModel& model, SceneLayout& layout, const ViewOptions& options)
-    : model_(model), layout_(layout), options_(options), a_(layout.arrangement()) {
+SceneEmitter::SceneEmitter(NetModel& model, SceneLayout& layout, const ViewOptions& options,
+                           const std::vector<Diagnostic>& findings, const ShownNet& shown,
+                           SceneWriter& writer)
+    : model_(model),
+      layout_(layout),
+      options_(options),
+      a_(layout.arrangement()),
+      shown_(shown),
+      writer_(writer) {
+  const size_t num_ops = model.net().ops.size();
   places_.resize(layout.scopes().size());
   for (Place& place : places_) place.group.fill(kNone);
-  writer_.op_nodes.assign(model.net().ops.size(), kNone);
-  severity_.assign(model.net().ops.size(), 0);
-  for (const Diagnostic& d : model.known_findings()) {
-    if (!d.path.empty() || d.op < 0 || d.severity == Severity::kNote) continue;
-    severity_[d.op] = std::max<uint8_t>(severity_[d.op], d.severity == Severity::kError ? 2 : 1);
+  if (model.ports().any()) port_nodes_.assign(num_ops, kNone);
+  severity_.assign(num_ops, 0);
+  for (const Diagnostic& d : findings) {
+    if (d.path != shown.path || d.op < 0 || d.severity == Severity::kNote) continue;
+    const size_t op = static_cast<size_t>(d.op) + model.ports().in;
+    if (op < num_ops)
+      severity_[op] = std::max<uint8_t>(severity_[op], d.severity == Severity::kError ? 2 : 1);
   }
   problems_before_.assign(a_.tree().order.size() + 1, 0);
   for (size_t i = 0; i < severity_.size(); ++i)
     if (severity_[i] > 0) ++problems_before_[a_.tree().position[i] + 1];
   for (size_t at = 0; at + 1 < problems_before_.size(); ++at)
     problems_before_[at + 1] += problems_before_[at];
-  PlaceStrips();
+}
+
+void SceneEmitter::PlaceAt(const Spot& spot) {
+  places_[0].x[kForwardBand] = spot.x + layout_.room().across_before;
+  places_[0].y = spot.y + layout_.room().along_before;
+  places_[0].group[kForwardBand] = spot.group;
 }
 
 // Device columns from left to right, each with its own bands; the collectives of all of them after the last.
@@ -193,25 +208,39 @@ void SceneEmitter::EmitItem(const LaidScope& laid, const Place& place, uint32_t 
       node.y = y + at.y;
       node.w = box.w;
       node.h = box.h;
-      node.id = static_cast<uint32_t>(box.op);
+      node.id = shown_.is_port(box.op) ? kNone : shown_.NumberOf(box.op);
       node.group = place.group[b];
       node.count = box.count;
       node.first_chip = static_cast<uint32_t>(writer_.chips.size());
       node.num_chips = box.num_chips;
-      if (box.count > 1) {
+      if (box.head > 0) EmitOpenBox(box, node);
+      if (shown_.is_port(box.op)) {
+        const uint32_t port = a_.is_port_in(box.op) ? static_cast<uint32_t>(box.op)
+                                                    : static_cast<uint32_t>(box.op) -
+                                                          static_cast<uint32_t>(shown_.inner->num_ops());
+        node.style = Style(NodeKind::kPort, role, 0);
+        node.id = shown_.port[port];
+        node.count = 0;
+        node.title = writer_.Text(model_.net().Str(model_.net().ops[box.op].type));
+        node.subtitle = writer_.Text(box.subtitle);
+        NodeOf(box.op) = index;
+      } else if (box.count > 1) {
         node.style = Style(NodeKind::kBundle, role, 0);
         node.title = writer_.Text(StrCat("+", box.count, " more"));
       } else {
-        node.style = Style(NodeKind::kOp, role, NodeFlagsOf(box.op));
+        // An open box shows that it holds nets.
+        const uint32_t hidden = box.head > 0 ? uint32_t{kNodeNested} : 0;
+        node.style = Style(NodeKind::kOp, role, NodeFlagsOf(box.op) & ~hidden);
         node.title = writer_.Text(model_.net().Str(model_.net().ops[box.op].type));
         node.subtitle = writer_.Text(box.subtitle);
-        writer_.op_nodes[box.op] = index;
+        NodeOf(box.op) = index;
       }
       for (uint32_t c = 0; c < box.num_chips; ++c) {
         const BoxChip& chip = store.chips[box.first_chip + c];
         writer_.chips.push_back(
             {chip.x, chip.y, chip.w, kChipHeight,
-             static_cast<uint32_t>(chip.kind) | (static_cast<uint32_t>(chip.role) << 8), chip.value, index,
+             static_cast<uint32_t>(chip.kind) | (static_cast<uint32_t>(chip.role) << 8),
+             shown_.NumberOfValue(chip.value), index,
              chip.kind == ChipKind::kMore ? writer_.Text(StrCat("+", chip.more)) : writer_.Text(chip.text)});
       }
       writer_.nodes.push_back(node);
@@ -219,8 +248,8 @@ void SceneEmitter::EmitItem(const LaidScope& laid, const Place& place, uint32_t 
     if (store.boxes[store.ops[cell.first_op + cell.num_ops - 1].box].count > 1) {
       // Whoever is in the bundle is shown by it.
       const auto shown_by_bundle = [&](OpId op) {
-        if (static_cast<uint32_t>(a_.band(op)) == b && writer_.op_nodes[op] == kNone)
-          writer_.op_nodes[op] = static_cast<uint32_t>(writer_.nodes.size()) - 1;
+        if (static_cast<uint32_t>(a_.band(op)) == b && NodeOf(op) == kNone)
+          NodeOf(op) = static_cast<uint32_t>(writer_.nodes.size()) - 1;
       };
       shown_by_bundle(item);
       for (OpId rider : a_.riders(item)) shown_by_bundle(rider);
@@ -229,16 +258,45 @@ void SceneEmitter::EmitItem(const LaidScope& laid, const Place& place, uint32_t 
       const CellEdge& e = store.edges[cell.first_edge + k];
       const Role role = model_.roles().role[model_.ssa().values()[e.value].def];
       const uint32_t up = a_.mirror() && b == static_cast<uint32_t>(Role::kBackward) ? uint32_t{kEdgeUp} : 0;
-      writer_.edges.push_back({x + e.x0, y + e.y0, x + e.x1, y + e.y1, y + e.mid, e.value,
-                               Style(EdgeKind::kData, role, kEdgeArrow | up), 1});
+      writer_.edges.push_back({x + e.x0, y + e.y0, x + e.x1, y + e.y1, y + e.mid,
+                               shown_.NumberOfValue(e.value), Style(EdgeKind::kData, role, kEdgeArrow | up),
+                               1});
     }
   }
   if (!a_.riders(item).empty()) linked_items_.push_back(item);
 }
 
+// The op's own box becomes the head of a frame that holds one frame for each net.
+void SceneEmitter::EmitOpenBox(const OpBox& box, SceneNode& node) {
+  const std::span<const OpenNet> nets = OpenNetsOf(layout_.open(), box.op);
+  const auto put = [&](SceneNode& into, const SceneRect& drawn) {
+    const bool turn = options_.horizontal;
+    into.x = node.x + (turn ? drawn.y : drawn.x);
+    into.y = node.y + (turn ? drawn.x : drawn.y);
+    into.w = turn ? drawn.h : drawn.w;
+    into.h = turn ? drawn.w : drawn.h;
+  };
+  int32_t w = options_.horizontal ? box.h : box.w, h = 0;
+  const std::vector<SceneRect> frames = PlaceFrames(nets, box.head, w, h);
+  SceneNode frame = node;
+  frame.style = Style(NodeKind::kGroup, model_.roles().role[box.op], kNodeNested);
+  frame.id = node.id | kFrameOfOp;
+  frame.first_chip = frame.num_chips = 0;
+  put(frame, {0, 0, w, h});
+  writer_.groups.push_back(frame);
+  frame.group = static_cast<uint32_t>(writer_.groups.size()) - 1;
+  for (size_t k = 0; k < nets.size(); ++k) {
+    put(frame, frames[k]);
+    frame.title = writer_.Text(nets[k].label);
+    spots_.push_back({nets[k].shown, frame.x, frame.y, static_cast<uint32_t>(writer_.groups.size())});
+    writer_.groups.push_back(frame);
+  }
+  put(node, {0, 0, w, box.head});
+}
+
 uint32_t SceneEmitter::ScopeFlags(ScopeId scope) {
   const ScopeRecord& record = a_.tree().scopes[scope];
-  uint32_t flags = kNodeExpandable;
+  uint32_t flags = shown_.inner != nullptr ? kNodeNested : kNodeExpandable;
   if (record.kind == ScopeKind::kStretch) flags |= kNodeSynthetic;
   if (problems_before_[record.end] > problems_before_[record.begin]) flags |= kNodeFinding;
   if (a_.repeats(scope) > 1) flags |= kNodeRepeats;
@@ -249,9 +307,9 @@ void SceneEmitter::ShowOpsBy(ScopeId scope, uint32_t band, uint32_t node) {
   const ScopeRecord& record = a_.tree().scopes[scope];
   for (uint32_t at = record.begin; at < record.end; ++at) {
     const OpId item = a_.tree().order[at];
-    if (static_cast<uint32_t>(a_.band(item)) == band) writer_.op_nodes[item] = node;
+    if (static_cast<uint32_t>(a_.band(item)) == band) NodeOf(item) = node;
     for (OpId rider : a_.riders(item))
-      if (static_cast<uint32_t>(a_.band(rider)) == band) writer_.op_nodes[rider] = node;
+      if (static_cast<uint32_t>(a_.band(rider)) == band) NodeOf(rider) = node;
   }
 }
 
@@ -271,7 +329,7 @@ void SceneEmitter::EmitCollapsed(const LaidScope& laid, const Place& place, uint
     node.w = w;
     node.h = h;
     node.style = Style(NodeKind::kScope, static_cast<Role>(b), flags);
-    node.id = scope;
+    node.id = shown_.NumberOfScope(scope);
     node.title = writer_.Text(record.label);
     node.count = layout_.CountOps(scope, b);
     node.subtitle = writer_.Text(layout_.CountText(node.count));
@@ -309,7 +367,7 @@ void SceneEmitter::EmitFrames(const LaidScope& laid, const Place& place, uint32_
     frame.w = w;
     frame.h = h;
     frame.style = Style(NodeKind::kGroup, static_cast<Role>(b), ScopeFlags(inner.scope));
-    frame.id = inner.scope;
+    frame.id = shown_.NumberOfScope(inner.scope);
     frame.title = writer_.Text(a_.tree().scopes[inner.scope].label);
     frame.count = layout_.CountOps(inner.scope, b);
     frame.subtitle = writer_.Text(layout_.CountText(frame.count));
@@ -331,13 +389,13 @@ void SceneEmitter::EmitEdges(const LaidScope& laid, const Place& place) {
     const uint32_t band = static_cast<uint32_t>(a_.band(def));
     uint32_t flags = e.arrow ? uint32_t{kEdgeArrow} : 0;
     if (a_.mirror() && band == static_cast<uint32_t>(Role::kBackward)) flags |= kEdgeUp;
-    uint32_t stored = value;
+    uint32_t stored = shown_.NumberOfValue(value);
     if (values.count > 1) {
       flags |= kEdgeBundle;
       if (bundle_at[e.net] == kNone) {
         bundle_at[e.net] = static_cast<uint32_t>(writer_.values.size());
-        writer_.values.insert(writer_.values.end(), graph.values.begin() + values.first,
-                              graph.values.begin() + values.first + values.count);
+        for (uint32_t k = 0; k < values.count; ++k)
+          writer_.values.push_back(shown_.NumberOfValue(graph.values[values.first + k]));
       }
       stored = bundle_at[e.net];
     }
@@ -352,17 +410,17 @@ void SceneEmitter::LinkRiders(OpId item) {
   const Ssa& ssa = model_.ssa();
   const std::vector<OpId>& drawn = a_.drawn_op();
   for (OpId rider : a_.riders(item)) {
-    const uint32_t to = writer_.op_nodes[rider];
+    const uint32_t to = NodeOf(rider);
     if (to == kNone) continue;
-    if (a_.band(rider) == Role::kBackward && model_.roles().is_gradient_of[rider] &&
-        writer_.op_nodes[item] != kNone && a_.band(item) == Role::kForward) {
+    if (a_.band(rider) == Role::kBackward && model_.roles().is_gradient_of[rider] && NodeOf(item) != kNone &&
+        a_.band(item) == Role::kForward) {
       ValueId stashed = kNone;
       uint32_t count = 0;
       for (ValueId v : ssa.inputs(rider)) {
         const OpId def = ssa.values()[v].def;
         if (def != kNoOp && a_.band(def) == Role::kForward && count++ == 0) stashed = v;
       }
-      links_.push_back({writer_.op_nodes[item], to, EdgeKind::kStash, count == 1 ? stashed : kNone, count});
+      links_.push_back({NodeOf(item), to, EdgeKind::kStash, count == 1 ? stashed : kNone, count});
     }
     if (a_.band(rider) == Role::kBackward) continue;
     uint32_t last_from = kNone;
@@ -371,7 +429,7 @@ void SceneEmitter::LinkRiders(OpId item) {
       if (def == kNoOp || a_.band(def) == a_.band(rider)) continue;
       const OpId from_item = a_.anchor(def);
       if (from_item != item && (drawn.empty() || drawn[from_item] != drawn[item])) continue;
-      const uint32_t from = writer_.op_nodes[def];
+      const uint32_t from = NodeOf(def);
       if (from == kNone || from == last_from) continue;
       links_.push_back({from, to, EdgeKind::kUpdate, v, 1});
       last_from = from;
@@ -399,14 +457,14 @@ void SceneEmitter::AddRowLink(const RowLink& link) {
 // What an op waits for without reading it. Nothing is laid out for these: they run behind the boxes, and the
 // chip of each names its blob.
 void SceneEmitter::LinkControls(OpId op) {
-  const uint32_t to = writer_.op_nodes[op];
+  const uint32_t to = NodeOf(op);
   const size_t count = std::min<size_t>(model_.net().ops[op].control_inputs.size(), kMostControls);
   for (size_t k = 0; to != kNone && k < count; ++k) {
     const ValueId value = model_.control_value(op, k);
     const OpId def = value == kNoValue ? kNoOp : model_.ssa().values()[value].def;
     if (def == kNoOp) continue;
-    const uint32_t from = writer_.op_nodes[def];
-    if (from != kNone && from != to) AddControlLink(from, to, value);
+    const uint32_t from = NodeOf(def);
+    if (from != kNone && from != to) AddControlLink(from, to, shown_.NumberOfValue(value));
   }
 }
 
@@ -449,7 +507,7 @@ void SceneEmitter::Transpose() {
   writer_.header.flags |= kSceneHorizontal;
 }
 
-std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
+void SceneEmitter::Link() {
   const std::vector<OpId>& drawn = a_.drawn_op();
   if (options_.fold_replicas && !drawn.empty()) {
     for (size_t i = 0; i < drawn.size(); ++i)
@@ -461,6 +519,9 @@ std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
   for (const RowLink& link : links_) AddRowLink(link);
   if (options_.show_references)
     for (OpId op : model_.waiting_ops()) LinkControls(op);
+}
+
+void SceneEmitter::Finish(NetId net) {
   if (options_.horizontal) Transpose();
   for (SceneChip& chip : writer_.chips) {
     chip.x += writer_.nodes[chip.node].x;
@@ -481,7 +542,6 @@ std::vector<uint32_t> SceneEmitter::Finish(NetId net) {
     writer_.header.focus_w = options_.horizontal ? std::min(strip.w, std::max(1200, strip.h)) : strip.w;
     writer_.header.focus_h = options_.horizontal ? strip.h : std::min(strip.h, std::max(800, strip.w));
   }
-  return writer_.Finish();
 }
 
 }  // namespace weft

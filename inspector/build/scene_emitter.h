@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Turns a finished SceneLayout into scene records with absolute positions: strips for bands and device
-// columns, frames, boxes, chips, edges, the links along rows, and what shows each op.
+// columns, frames, boxes, chips, edges, the links along rows, and what shows each op. One emitter per net of
+// the scene, all into one writer; `findings` are those of the outermost net.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "inspector/build/inner_net.h"
 #include "inspector/build/scene_layout.h"
 #include "inspector/build/scene_writer.h"
 
@@ -15,13 +17,29 @@ namespace weft {
 
 class SceneEmitter {
  public:
-  SceneEmitter(NetModel& model, SceneLayout& layout, const ViewOptions& options);
+  /// A net that is drawn in a box: where its frame is, before x and y change places.
+  struct Spot {
+    uint32_t shown;
+    int32_t x, y;
+    uint32_t group;
+  };
+
+  SceneEmitter(NetModel& model, SceneLayout& layout, const ViewOptions& options,
+               const std::vector<Diagnostic>& findings, const ShownNet& shown, SceneWriter& writer);
+  /// Of a net in a box.
+  void PlaceAt(const Spot& spot);
+  /// Of the outermost net.
+  void PlaceStrips();
 
   /// Emits the next scope, outer first; false when all are done.
   bool Step();
   uint64_t NextCost() const;
-  /// The links along rows, and the block. `net`: what to put into the header.
-  std::vector<uint32_t> Finish(NetId net);
+  /// The links along rows, once all boxes are there.
+  void Link();
+  /// Of the outermost net, at the very end. `net`: what to put into the header.
+  void Finish(NetId net);
+  /// Where the nets inside this one's operators are to be emitted.
+  const std::vector<Spot>& spots() const { return spots_; }
 
  private:
   struct Place {
@@ -36,16 +54,20 @@ class SceneEmitter {
     uint32_t count;
   };
 
-  void PlaceStrips();
   void PlaceColumn(uint32_t laid, int32_t& x, uint32_t bands);
   void AddStrip(uint32_t laid, uint32_t band, int32_t left);
   std::string StripTitle(ScopeId scope, uint32_t band);
   void EmitScope(uint32_t laid);
   void EmitItem(const LaidScope& laid, const Place& place, uint32_t child);
+  void EmitOpenBox(const OpBox& box, SceneNode& node);
   void EmitCollapsed(const LaidScope& laid, const Place& place, uint32_t child);
   void EmitFrames(const LaidScope& laid, const Place& place, uint32_t child);
   void EmitEdges(const LaidScope& laid, const Place& place);
   uint32_t NodeFlagsOf(OpId op);
+  /// What shows an op, in the writer.
+  uint32_t& NodeOf(OpId op) {
+    return shown_.is_port(op) ? port_nodes_[op] : writer_.op_nodes[shown_.NumberOf(op)];
+  }
   uint32_t ScopeFlags(ScopeId scope);
   void ShowOpsBy(ScopeId scope, uint32_t band, uint32_t node);
   void LinkRiders(OpId item);
@@ -60,7 +82,10 @@ class SceneEmitter {
   SceneLayout& layout_;
   const ViewOptions& options_;
   Arrangement& a_;
-  SceneWriter writer_;
+  const ShownNet& shown_;
+  SceneWriter& writer_;
+  std::vector<uint32_t> port_nodes_;  // by framed op
+  std::vector<Spot> spots_;
   std::vector<Place> places_;  // by laid scope
   size_t next_ = 0;
   std::vector<RowLink> links_;

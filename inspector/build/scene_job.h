@@ -7,10 +7,13 @@
 
 #include <memory>
 
-#include "inspector/build/net_model.h"
+#include "inspector/build/inner_net.h"
 
 namespace weft {
 
-std::unique_ptr<SceneJob> MakeSceneJob(NetModel& model, NetId net, ViewOptions options);
+/// `shown`: the outermost net, then those to be drawn in boxes, outer before inner, in the order of their
+/// ops.
+std::unique_ptr<SceneJob> MakeSceneJob(NetModel& model, NetId net, ViewOptions options,
+                                       std::vector<ShownNet> shown);
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include "inspector/build/scene_layout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/str.h"
 #include "inspector/build/visible.h"
@@ -26,13 +27,15 @@ bool SamePin(const LayeredPin& a, const LayeredPin& b) {
 
 }  // namespace
 
-SceneLayout::SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOptions& options)
+SceneLayout::SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOptions& options,
+                         std::vector<OpenNet> open)
     : model_(model),
       a_(arrangement),
       bands_(arrangement.mirror() ? options.bands : kShowAllBands),
       horizontal_(options.horizontal),
       room_(FrameRoom::Of(options.horizontal)),
-      boxer_(model, arrangement, options),
+      open_(std::move(open)),
+      boxer_(model, arrangement, options, open_),
       expanded_(ExpandedScopes(arrangement, options)),
       order_(ExpandedInOrder(arrangement.tree(), expanded_)) {
   laid_of_.assign(a_.tree().scopes.size(), UINT32_MAX);
@@ -46,6 +49,15 @@ SceneLayout::SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOp
   // only.
   if (!options.fold_replicas && !a_.drawn_op().empty()) least_.resize(model.net().ops.size());
   CountByBand();
+}
+
+BoxSize SceneLayout::FramedSize(std::string_view label) const {
+  const LayeredResult& result = *scopes_[0].result;
+  BoxSize size{result.width[0] + room_.across_before + room_.across_after,
+               result.height + room_.along_before + room_.along_after};
+  if (horizontal_) std::swap(size.w, size.h);
+  size.w = std::max(size.w, TextWidth(label, kTitleSize) + 2 * kTextPad);
+  return size;
 }
 
 void SceneLayout::CountByBand() {

@@ -53,7 +53,9 @@ struct LaidScope {
 
 class SceneLayout {
  public:
-  SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOptions& options);
+  /// `open`: the nets that are drawn in the boxes of this one's ops, sorted by op.
+  SceneLayout(NetModel& model, Arrangement& arrangement, const ViewOptions& options,
+              std::vector<OpenNet> open = {});
 
   /// Scopes that are shown expanded, outer first.
   const std::vector<ScopeId>& order() const { return order_; }
@@ -68,6 +70,9 @@ class SceneLayout {
   const CellStore& store() const { return store_; }
   const std::vector<Cell>& cells() const { return cells_; }  // four per item
   const FrameRoom& room() const { return room_; }
+  const std::vector<OpenNet>& open() const { return open_; }
+  /// Of a net without device columns, laid out: its size as drawn inside a frame, with the frame's room.
+  BoxSize FramedSize(std::string_view label) const;
   bool shows(uint32_t band) const { return (bands_ >> band) & 1; }
   /// Where in a frame's cell the part of the scope begins: in the middle of the room there is.
   int32_t InnerX(const LayeredCell& cell, int32_t width) const {
@@ -94,6 +99,7 @@ class SceneLayout {
   uint32_t bands_;
   bool horizontal_;
   FrameRoom room_;
+  std::vector<OpenNet> open_;
   OpBoxer boxer_;
   std::vector<uint8_t> expanded_;
   std::vector<ScopeId> order_;

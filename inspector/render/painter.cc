@@ -97,6 +97,8 @@ void Painter::SetMark(Mark mark, std::span<const uint32_t> ops, std::span<const 
     clear(edge_marks_, edges.size());
     clear(chip_marks_, chips.size());
     if (!sorted.empty()) {
+      for (size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i].kind() == NodeKind::kPort && has(nodes[i].id)) node_marks_[i] |= bit;
       for (size_t i = 0; i < edges.size(); ++i) {
         const auto ids = view_->edge_values(edges[i]);
         if (std::any_of(ids.begin(), ids.end(), has)) edge_marks_[i] |= bit;
@@ -478,6 +480,18 @@ void Painter::PaintNode(const SceneNode& node, uint32_t index) {
   if (role == Role::kBackward) pattern = kCut, radius = L(5);
   if (role == Role::kUpdate) radius = std::min(L(11), h / 2);
   if (role == Role::kCollective) radius = 0;
+  if (node.kind() == NodeKind::kPort) {
+    quads_.Box(x, y, w, h, Mix(fill, T(ThemeColor::kPaper), 0.6f), border, h / 2, stroke);
+    if (camera_.scale < kTitleScale) return;
+    const float left = x + L(kTextPad + 2), room = w - L(2 * kTextPad), size = L(kSubtitleSize);
+    const std::string_view name = view_->text(node.title);
+    DrawText(quads_, name, left, y + L(kPortBaseline), size, Weight::kRegular, T(ThemeColor::kInk), room);
+    const float used = render::TextWidth(name, size, Weight::kRegular) + L(7);
+    if (node.subtitle != 0 && used < room)
+      DrawText(quads_, view_->text(node.subtitle), left + used, y + L(kPortBaseline), L(kChipSize),
+               Weight::kRegular, T(ThemeColor::kInk3), room - used);
+    return;
+  }
   if (scope && camera_.scale >= 0.1) {
     const float step = std::min(L(3), 4 * ratio_);
     for (int i = camera_.scale < kTitleScale ? 1 : 2; i >= 1; --i) {

@@ -56,6 +56,19 @@ Scene BuildScene(Session& session, NetId net, const ViewOptions& options) {
   return std::move(scene).value();
 }
 
+std::vector<NetId> NetsInside(Session& session, NetId net) {
+  std::vector<NetId> nets = {net};
+  for (size_t at = 0; at < nets.size(); ++at) {
+    const OpId num_ops = static_cast<OpId>(session.net(nets[at])->ops.size());
+    for (OpId op = 0; op < num_ops; ++op) {
+      const std::vector<NetId> inner = session.NestedNets(nets[at], op).value();
+      nets.insert(nets.end(), inner.begin(), inner.end());
+    }
+  }
+  nets.erase(nets.begin());
+  return nets;
+}
+
 NetId OpenModel(Session& session, const std::string& name) {
   std::unique_ptr<OpenJob> job = session.Open(name, Bytes(ReadFile(DataPath(name))));
   Finish(*job);

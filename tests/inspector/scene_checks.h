@@ -14,6 +14,8 @@ namespace weft::test {
 Scene BuildScene(Session& session, NetId net, const ViewOptions& options);
 /// Opens a file under tests/data and returns its first net.
 NetId OpenModel(Session& session, const std::string& name);
+/// All nets inside the operators of a net, at any depth.
+std::vector<NetId> NetsInside(Session& session, NetId net);
 /// The node that shows an op, null when none does.
 const SceneNode* NodeOf(const SceneView& view, OpId op);
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Draws the scene of a net as SVG, to look at layouts without a GPU:
-//   scene_svg FILE.pb OUT.svg [flow|mirror] [all|BUDGET] [right]
+//   scene_svg FILE.pb OUT.svg [flow|mirror] [all|BUDGET] [right|inside|right-inside]
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +12,7 @@
 #include "core/ops/op_set.h"
 #include "inspector/font_metrics.h"
 #include "inspector/session.h"
+#include "tests/inspector/scene_checks.h"
 #include "tests/support/files.h"
 
 namespace {
@@ -59,8 +60,11 @@ int main(int argc, char** argv) {
     options.expand_all = std::strcmp(argv[4], "all") == 0;
     options.budget = static_cast<uint32_t>(std::atoi(argv[4]));
   }
-  options.horizontal = argc > 5;
-  std::unique_ptr<SceneJob> job = session.BuildScene(session.documents()[0].nets.at(0), options);
+  const NetId net = session.documents()[0].nets.at(0);
+  options.horizontal = argc > 5 && std::strstr(argv[5], "right") != nullptr;
+  if (argc > 5 && std::strstr(argv[5], "inside") != nullptr)
+    options.opened = weft::test::NetsInside(session, net);
+  std::unique_ptr<SceneJob> job = session.BuildScene(net, options);
   Finish(*job);
   const Scene scene = job->Take().value();
   const SceneView view = scene.view();

@@ -28,6 +28,19 @@ const char* const kModels[] = {"alexnet_train",
                                "resnet50_train_init",
                                "resnet50_train_2gpu_4shards_gloo"};
 
+constexpr std::string_view kLoops = R"(name: "search" external_input: "x" external_input: "n"
+op { type: "Copy" input: "x" output: "best" }
+op { type: "Relu" input: "best" output: "best" }
+op { type: "GT" input: "n" input: "x" output: "go" }
+op { type: "While" input: "go" output: "best" output: "go"
+  arg { name: "loop_net" n { name: "body" external_input: "best"
+    op { type: "Sub" input: "best" input: "x" output: "step" }
+    op { type: "If" input: "go" arg { name: "then_net" n { name: "then" op { type: "Add" input: "best" input: "step" output: "best" } } } }
+    op { type: "LT" input: "best" input: "n" output: "go" } } }
+  arg { name: "cond_net" n { name: "cond" op { type: "Not" input: "go" output: "go" } } } }
+op { type: "Copy" input: "best" output: "y" }
+)";
+
 std::string Path(const std::string& model) { return "models/" + model + ".pb"; }
 
 TEST(Scene, EveryModelInEveryModeIsSound) {
@@ -255,6 +268,69 @@ TEST(Scene, ChipsFollowTheOptions) {
   ViewOptions options;
   options.show_params = false;
   EXPECT_TRUE(BuildScene(session, net, options).view().chips().empty());
+}
+
+TEST(Scene, NetsInsideOperatorsAreDrawnInTheirBoxes) {
+  for (const bool horizontal : {false, true}) {
+    Session session(StandardOps());
+    std::unique_ptr<OpenJob> open = session.Open("loops.pbtxt", Bytes(std::string(kLoops)));
+    Finish(*open);
+    ASSERT_TRUE(open->Take().has_value());
+    const NetId net = session.documents()[0].nets[0];
+    ViewOptions options;
+    options.horizontal = horizontal;
+    const Scene closed = BuildScene(session, net, options);
+    options.opened = NetsInside(session, net);  // loop_net, cond_net, and then_net inside loop_net
+    const Scene scene = BuildScene(session, net, options);
+    const SceneView view = scene.view();
+    EXPECT_EQ(FaultOfBoxes(view), "");
+    const std::vector<SceneNet> nets = session.NetsOfScene(net, options.opened).value();
+    ASSERT_EQ(nets.size(), 4u);
+    EXPECT_EQ(view.op_nodes().size(), 5u + 3 + 1 + 1);
+    EXPECT_EQ(view.header().num_hidden, 0u);
+    EXPECT_EQ(view.header().num_ops, 5u);
+    // The body comes first, what is in it next; each is inside the box of its op.
+    std::vector<std::string> places;
+    for (const SceneNet& shown : nets)
+      places.push_back(StrCat(session.DescribeNet(shown.net)->name, " ", static_cast<int>(shown.around), " ",
+                              shown.op, " ", shown.first_op));
+    EXPECT_EQ(places, (std::vector<std::string>{"search -1 -1 0", "body 0 3 5", "then 1 1 8", "cond 0 3 9"}));
+    const SceneNode* add = NodeOf(view, 8);
+    EXPECT_EQ(view.text(add->title), "Add");
+    std::vector<uint32_t> around;
+    for (uint32_t g = add->group; g != kNone; g = view.groups()[g].group)
+      around.push_back(view.groups()[g].id);
+    EXPECT_EQ(around,
+              (std::vector<uint32_t>{6 | kFrameOfOp, 6 | kFrameOfOp, 3 | kFrameOfOp, 3 | kFrameOfOp}));
+    // Ports bear the version around, and its number: Relu's "best" is read by Sub inside.
+    const Ssa ssa(*session.net(net));
+    const ValueId best = ssa.outputs(1)[0];
+    std::vector<std::string> ports;
+    size_t inside = 0;
+    for (const SceneNode& node : view.nodes()) {
+      if (node.kind() != NodeKind::kPort) continue;
+      ports.emplace_back(view.text(node.title));
+      // Where the net inside takes it on from the body, it is that one's first version.
+      if (node.id == best) {
+        EXPECT_TRUE(ports.back() == "best@2" || ports.back() == "best@0");
+      }
+    }
+    for (const SceneEdge& edge : view.edges())
+      for (uint32_t value : view.edge_values(edge)) inside += value == best;
+    std::sort(ports.begin(), ports.end());
+    EXPECT_EQ(ports, (std::vector<std::string>{"best", "best@0", "best@2", "best@3", "go@1", "go@1", "go@2",
+                                               "go@2", "n@0", "step@1", "x@0"}));
+    EXPECT_GE(inside, 2u);
+    // The same again, whatever was shown in between; closed again it is what it was.
+    EXPECT_EQ(BuildScene(session, net, options).words, scene.words);
+    options.opened.clear();
+    EXPECT_EQ(BuildScene(session, net, options).words, closed.words);
+    // One of the nets alone, and one whose surroundings are closed.
+    options.opened = {nets[3].net};
+    EXPECT_EQ(BuildScene(session, net, options).view().op_nodes().size(), 6u);
+    options.opened = {nets[2].net};
+    EXPECT_EQ(BuildScene(session, net, options).words, closed.words);
+  }
 }
 
 TEST(Scene, HitsWhatIsThere) {

@@ -9,27 +9,17 @@ import type { Command } from './command.ts';
 import { Engine, type Task, WeftError } from './engine.ts';
 import type { Incoming } from './files.ts';
 import { search, searchElsewhere } from './finder.ts';
+import { InPlace } from './in_place.ts';
+import { Labels } from './labels.ts';
 import { Measures } from './measures.ts';
 import type { Picked, Renderer } from './render.ts';
-import { type Found, type NetView, type Selection, type State, emptyState, netTitle } from './state.ts';
+import { type Found, type NetView, type Problem, type Selection, type State, type Timing, emptyState, netTitle } from './state.ts';
 import type { Theme } from './theme.ts';
 import { Tint } from './tint.ts';
 import type { View } from './view.ts';
 import { Workshop } from './workshop.ts';
 
 export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'faults' | 'working' | 'findings' | 'preview' | 'measures' | 'tint' | 'time' | 'moved';
-
-export interface Problem {
-  title: string;
-  text: string;
-}
-
-export interface Timing {
-  opened: number; // performance.now() when bytes were at hand
-  engineOpen: number; // milliseconds in the worker
-  engineScene: number;
-  firstFrame: number; // performance.now() when the first frame of the scene had been drawn
-}
 
 const MAX_COPIED = 1000; // operators that are copied as text at once
 const MAX_MARKED = 5000; // neighbours that are marked around a selection
@@ -41,6 +31,7 @@ export class App {
   readonly workshop: Workshop;
   readonly measures: Measures;
   readonly tint: Tint;
+  readonly inPlace: InPlace;
   view!: View;
   /** The view as an address. */
   link!: { fragment(): string };
@@ -52,7 +43,7 @@ export class App {
   announce: (text: string) => void = () => {};
   private readonly views = new Map<number, NetView>();
   private readonly listeners = new Map<Topic, (() => void)[]>();
-  private readonly labels = new Map<string, { type: string; name: string }>();
+  private readonly labels = new Labels(this);
   private sceneTask: Task<Uint32Array> | null = null;
   private searchTask: Task<unknown> | null = null;
   private turns: Promise<void> = Promise.resolve();
@@ -65,6 +56,7 @@ export class App {
     this.workshop = new Workshop(this, command);
     this.measures = new Measures(this);
     this.tint = new Tint(this);
+    this.inPlace = new InPlace(this);
   }
 
   on(topics: Topic[], listener: () => void): void {
@@ -153,7 +145,7 @@ export class App {
     if (!next) {
       if (!state.nets.some((n) => n.id === id)) await this.refresh();
       const net = state.nets.find((n) => n.id === id) ?? (await this.engine.ask('describeNet', id));
-      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), groups: 0, camera: before?.camera ?? null, lines: 0, findings: [] };
+      next = { net, options: {}, mode: net.hasGradients ? 2 : 1, expanded: new Set(), inside: [], groups: 0, camera: before?.camera ?? null, lines: 0, findings: [] };
       this.views.set(id, next);
     }
     if (as) Object.assign(next, as, { expanded: new Set(as.options.expanded) });
@@ -186,8 +178,10 @@ export class App {
     });
     this.sceneTask = task;
     let words: Uint32Array;
+    let inside: NetView['inside'] = [];
     try {
       words = await task.result;
+      if (view.options.opened?.length) inside = await this.engine.ask('netsOfScene', view.net.id, view.options.opened);
     } catch (error) {
       if (this.sceneTask === task) this.working(null);
       if (error instanceof WeftError && error.cancelled) return false;
@@ -201,6 +195,7 @@ export class App {
     const { state } = this;
     const other = state.view !== view;
     state.view = view;
+    view.inside = inside;
     if (other) state.selection = null;
     if (!this.render.setScene(words)) {
       this.onProblem({ title: 'This net cannot be drawn', text: 'The scene is not what the renderer expects.' });
@@ -233,6 +228,17 @@ export class App {
     this.tell('net');
     view.findings = await this.engine.ask('findings', view.net.id);
     if (this.state.view === view) this.tell('findings');
+  }
+
+  /** Draws the net with other options; what is given stays where it is. */
+  async redraw(options: ViewOptions, at: Anchor['what']): Promise<boolean> {
+    const { view } = this.state;
+    if (!view) return false;
+    const before = view.options;
+    view.options = options;
+    const done = await this.build(view, { anchor: this.anchorOf(at) });
+    if (!done) view.options = before;
+    return done;
   }
 
   cancel(): void {
@@ -314,7 +320,8 @@ export class App {
   async enter(op: number): Promise<boolean> {
     const { view } = this.state;
     if (!view) return false;
-    const nets = await this.engine.ask('nestedNets', view.net.id, op);
+    const place = this.inPlace.locate(op);
+    const nets = await this.engine.ask('nestedNets', place.net, place.op);
     if (nets[0] === undefined) return false;
     await this.refresh();
     await this.show(nets[0]);
@@ -347,7 +354,7 @@ export class App {
   }
   async double(picked: Picked, all: boolean): Promise<void> {
     if (picked.what === 'scope' || picked.what === 'group') await this.toggleScope(picked.scope, all);
-    else if (picked.what === 'op') await this.enter(picked.op);
+    else if (picked.what === 'op') await (all ? this.enter(picked.op) : this.inPlace.toggle(picked.op));
   }
 
   select(selection: Selection | null): void {
@@ -360,7 +367,7 @@ export class App {
     const { view } = this.state;
     if (!view || op < 0) return;
     const mine = ++this.selecting;
-    const details = await this.engine.ask('describeOp', view.net.id, op);
+    const details = await this.inPlace.describeOp(op);
     if (mine !== this.selecting) return;
     await this.learnTypes(view.net.id, [
       ...details.inputs.flatMap((p) => [p.writer, p.overwrittenBy]), ...details.outputs.flatMap((p) => [...p.readers.slice(0, 40), p.overwrittenBy]),
@@ -369,7 +376,7 @@ export class App {
     if (mine !== this.selecting) return;
     this.select({ what: 'op', op, details });
     if (reveal) this.reveal();
-    this.announce(`${details.type}, operator ${op}, ${details.numInputs} inputs, ${details.numOutputs} outputs`);
+    this.announce(`${details.type}, operator ${this.inPlace.locate(op).op}, ${details.numInputs} inputs, ${details.numOutputs} outputs`);
   }
   /** Several operators, any order. */
   async selectOps(ops: Int32Array): Promise<void> {
@@ -377,7 +384,7 @@ export class App {
     if (!view) return;
     if (ops.length < 2) return ops[0] === undefined ? this.select(null) : this.selectOp(ops[0]);
     const mine = ++this.selecting;
-    const sorted = Int32Array.from(new Set(ops)).sort();
+    const sorted = Int32Array.from(new Set(ops)).filter((op) => op < view.net.numOps).sort(); // those in boxes one by one
     await this.learnTypes(view.net.id, [...sorted.subarray(0, MAX_MARKED)]);
     if (mine !== this.selecting) return;
     this.select({ what: 'ops', ops: sorted });
@@ -429,8 +436,8 @@ export class App {
   }
   /** The selected operators as protobuf text. */
   async textOf(): Promise<string> {
-    const net = this.state.view?.net.id ?? -1;
-    const texts = await Promise.all([...this.selectedOps().subarray(0, MAX_COPIED)].map((op) => this.engine.ask('opText', net, op)));
+    const places = [...this.selectedOps().subarray(0, MAX_COPIED)].map((op) => this.inPlace.locate(op));
+    const texts = await Promise.all(places.map(({ net, op }) => this.engine.ask('opText', net, op)));
     return texts.length === 1 ? texts[0] ?? '' : texts.map((text) => `op {\n${text.replace(/^(?=.)/gm, '  ')}}\n`).join('');
   }
   async selectScope(scope: number): Promise<void> {
@@ -445,18 +452,19 @@ export class App {
   async selectValue(value: number, { reveal = false } = {}): Promise<void> {
     const { view } = this.state;
     if (!view) return;
-    await this.selectBlob(await this.engine.ask('blobOfValue', view.net.id, value), value, { reveal });
+    await this.selectBlob(-1, value, { reveal });
   }
+  /** By a value, the blob need not be known. */
   async selectBlob(blob: number, value = -1, { reveal = false } = {}): Promise<void> {
     const { view } = this.state;
     if (!view) return;
     const mine = ++this.selecting;
-    const details = await this.engine.ask('describeBlob', view.net.id, blob);
+    const details = value >= 0 ? await this.inPlace.describeValue(value) : await this.engine.ask('describeBlob', view.net.id, blob);
     if (mine !== this.selecting) return;
     const version = details.versions.find((v) => v.value === value) ?? details.versions.at(-1);
     await this.learnTypes(view.net.id, details.versions.slice(0, 200).flatMap((v) => [v.writer, ...v.readers.slice(0, 24)]));
     if (mine !== this.selecting) return;
-    this.select({ what: 'blob', blob, value: version?.value ?? -1, details });
+    this.select({ what: 'blob', blob: details.blob, value: version?.value ?? -1, details });
     if (reveal) this.reveal();
     this.announce(`Blob ${details.name}, version ${version?.version ?? 0} of ${details.versions.length}`);
   }
@@ -469,18 +477,15 @@ export class App {
   }
 
   /** "Conv" for an op that was learnt, else "op". */
-  typeOf(op: number, net = this.state.view?.net.id): string {
-    return this.labels.get(`${net}:${op}`)?.type ?? 'op';
+  typeOf(op: number, net = this.state.view?.net.id ?? -1): string {
+    return this.labels.of(net, op)?.type ?? 'op';
   }
   /** The first blob that it writes. */
-  nameOf(op: number, net = this.state.view?.net.id): string {
-    return this.labels.get(`${net}:${op}`)?.name ?? '';
+  nameOf(op: number, net = this.state.view?.net.id ?? -1): string {
+    return this.labels.of(net, op)?.name ?? '';
   }
-  async learnTypes(net: number, ops: number[]): Promise<void> {
-    const missing = [...new Set(ops)].filter((op) => op >= 0 && !this.labels.has(`${net}:${op}`));
-    if (missing.length === 0) return;
-    const { types, names } = await this.engine.ask('opLabels', net, missing);
-    missing.forEach((op, i) => this.labels.set(`${net}:${op}`, { type: types[i] ?? '', name: names[i] ?? '' }));
+  learnTypes(net: number, ops: number[]): Promise<void> {
+    return this.labels.learn(net, ops);
   }
 
   /** The op that the selection is about: itself, the writer or first reader of a version. */
@@ -566,7 +571,7 @@ export class App {
     if (!view) return;
     const op = this.selectedOp();
     if (!selection || op < 0) return this.view.pan(direction < 2 ? 0 : direction === 2 ? -120 : 120, direction > 1 ? 0 : direction === 0 ? -120 : 120);
-    const next = await this.engine.ask('neighbours', view.net.id, op, direction);
+    const next = await this.inPlace.neighbours(op, direction);
     if (direction < 2 && next[0] !== undefined) return this.selectOp(next[0], { reveal: true });
     const near = this.render.nearest(op, direction);
     if (near && 'op' in near) return this.selectOp(near.op, { reveal: true });
@@ -612,7 +617,7 @@ export class App {
     let to = selection.details.forward >= 0 ? selection.details.forward : serving[0];
     if (to === serving[0] && serving.length > 1) {
       // Fills and sums serve it too: the gradient is the one that is marked so.
-      const each = await Promise.all(serving.map((op) => this.engine.ask('describeOp', view.net.id, op)));
+      const each = await Promise.all(serving.map((op) => this.inPlace.describeOp(op)));
       to = each.find((op) => op.isGradientOp)?.op ?? to;
     }
     if (to === undefined) this.announce('This operator has no gradient in this net');

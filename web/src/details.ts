@@ -41,10 +41,10 @@ export class Details {
   // References that jump.
 
   private opRef(op: number, type = this.app.typeOf(op)): HTMLElement {
-    return h('button.ref.op', { onclick: () => void this.app.selectOp(op, { reveal: true }) }, type, h('span.i', op));
+    return h('button.ref.op', { onclick: () => void this.app.selectOp(op, { reveal: true }) }, type, h('span.i', this.app.inPlace.locate(op).op));
   }
-  private valueRef(port: { name: string; version: number; value: number; blob: number }): HTMLElement {
-    return h('button.ref', { onclick: () => void this.app.selectBlob(port.blob, port.value) }, port.name, h('span.v', '@' + port.version));
+  private valueRef(port: { name: string; version: number; value: number }): HTMLElement {
+    return h('button.ref', { onclick: () => void this.app.selectValue(port.value) }, port.name, h('span.v', '@' + port.version));
   }
   private opList(ops: ArrayLike<number>, total = ops.length): Node[] {
     const shown = this.all ? ops.length : Math.min(ops.length, SHOWN);
@@ -99,7 +99,7 @@ export class Details {
   // An operator.
 
   private op(op: OpDetails): Node[] {
-    const { app } = this;
+    const { app } = this, where = app.inPlace.where(op.op);
     const findings = [...op.findings].map((i) => app.state.view?.findings[i]).filter((f) => f !== undefined);
     const given = op.args.filter((a) => a.given);
     const set = op.args.filter((a) => !a.given && (a.otherwise || a.required)); // by default
@@ -110,9 +110,10 @@ export class Details {
       ['control inputs', op.controlInputs.join(', ')], ['unknown fields', op.unknownBytes ? bytes(op.unknownBytes) : ''],
     ];
     return [
-      h('div.kind.' + op.role, h('span', roleNames[op.role]), h('span.fainter', `operator ${op.op}`)),
+      h('div.kind.' + op.role, h('span', roleNames[op.role]), h('span.fainter', `operator ${app.inPlace.locate(op.op).op}`)),
       h('h2', op.type || '(no type)'),
       op.name ? h('p.sub', op.name) : null,
+      where ? h('p.sub', `in ${where}`) : null,
       app.measures.cost(op.op) ? h('p.sub.cost', app.measures.cost(op.op)) : null,
       op.known ? null : h('p', h('span.faint', 'Not an operator that Weft knows.'), op.nearest.length ? ` Did you mean ${op.nearest.join(', ')}?` : ''),
       ...findings.map((f) => h('p.finding.' + f.severity, h('b', severityMark(f.severity) + ' '), f.message)),
@@ -185,14 +186,14 @@ export class Details {
       h('p.sub', blob.versions.length === 1 ? 'one version' : `version ${at + 1} of ${digits(blob.versions.length)}`, '  ', h('kbd', '['), ' ', h('kbd', ']')),
       blob.gradient ? section('Gradient', h('button.ref', { onclick: () => void this.app.selectBlobNamed(blob.gradient) }, blob.gradient)) : null,
       section('Versions',
-        h('ol.versions', ...listed.map((v) => this.version(blob, v, v.value === value))), blob.versions.length),
+        h('ol.versions', ...listed.map((v) => this.version(v, v.value === value))), blob.versions.length),
       listed.length < blob.versions.length ? h('button.ref.op.faint', { onclick: () => { this.all = true; this.update(); } }, 'show all versions') : null,
     ].filter((n): n is HTMLElement => n !== null);
   }
-  private version(blob: BlobDetails, v: BlobVersion, here: boolean): HTMLElement {
+  private version(v: BlobVersion, here: boolean): HTMLElement {
     const shape = this.app.measures.text(v.value);
     const item = h('li' + (here ? '.here' : ''),
-      h('div.row', h('button.ref', { onclick: () => void this.app.selectBlob(blob.blob, v.value, { reveal: true }), 'aria-current': here ? 'true' : undefined }, h('span.v', '@'), v.version),
+      h('div.row', h('button.ref', { onclick: () => void this.app.selectValue(v.value, { reveal: true }), 'aria-current': here ? 'true' : undefined }, h('span.v', '@'), v.version),
         v.writer >= 0 ? this.opRef(v.writer) : h('span.faint', 'from outside')),
       shape ? h('div.shape', shape) : null,
       h('div.reads', v.numReaders ? 'read by' : 'nobody reads it', ...this.opList(v.readers, v.numReaders)));

@@ -47,7 +47,7 @@ export function openPalette(commands: Commands): void {
 /** How the pointer is used: the keys come from the commands. */
 const pointer: [string, string][] = [
   ['Drag', 'Move the view'], ['Wheel', 'Scroll'], ['Ctrl + wheel, pinch', 'Zoom at the pointer'], ['Ctrl + drag', 'Zoom to a rectangle'],
-  ['Click', 'Select'], ['Double click', 'Expand a scope, enter a nested net'], ['Alt + double click', 'Expand all of a scope'],
+  ['Click', 'Select'], ['Double click', 'Expand a scope, open nested nets in place'], ['Alt + double click', 'Expand all of a scope, enter a nested net'],
 ];
 
 export function openHelp(commands: Commands): void {

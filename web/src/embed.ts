@@ -70,7 +70,7 @@ export function embed(app: App): void {
   app.on(['selection'], () => {
     if (!origin || !own()) return;
     const { selection, view } = app.state;
-    const about = !selection ? { what: 'nothing' }
+    const about = !selection || (selection.what === 'op' && app.inPlace.locate(selection.op).inside) ? { what: 'nothing' }
       : selection.what === 'op' ? { what: 'op', op: selection.op, type: selection.details?.type }
       : selection.what === 'ops' ? { what: 'ops', ops: [...selection.ops] }
       : selection.what === 'scope' ? { what: 'scope', path: selection.info?.path }

@@ -32,12 +32,14 @@ function askCommand(app: App): Promise<Told> {
 
 /** One section for each net; they fill as answers come. */
 export function nestedSections(app: App, op: OpDetails): HTMLElement[] {
-  const outer = app.path().slice(1).map((net) => `${net.parentOp}.${net.parentArg}`);
+  const outer = [...app.path().slice(1).map((net) => `${net.parentOp}.${net.parentArg}`), ...app.inPlace.pathOf(op.op)];
+  const own = app.inPlace.locate(op.op).op, open = app.inPlace.isOpen(op.op);
   return op.args.filter((arg) => arg.nets.length > 0).flatMap((arg) => [...arg.nets].map((id) => {
-    const path = [...outer, `${op.op}.${arg.name}`].join('/');
+    const path = [...outer, `${own}.${arg.name}`].join('/');
     const enter = h('button.ref', { 'aria-label': `Enter ${arg.name}`, onclick: () => void app.show(id) }, 'enter →');
     const ports = h('ul.ports.captured'), ops = h('ol.inside');
-    const section = h('section.nested', { 'data-path': path }, h('div.label', arg.name, enter), ports, ops);
+    const show = h('button.ref', { 'aria-label': `${open ? 'Close' : 'Open'} in place`, onclick: () => void app.inPlace.toggle(op.op) }, open ? 'close' : 'open in place');
+    const section = h('section.nested', { 'data-path': path }, h('div.label', arg.name, h('span.ways', show, ' ', enter)), ports, ops);
     void fill(app, id, ops);
     void askCommand(app).then((answer) => {
       const captured = answer.nested.find((net) => net.path === path)?.captured ?? [];

@@ -74,7 +74,7 @@ export class Link {
     else if (options.expanded && options.expanded.length <= MOST && view.groups === 0) put('open', [...options.expanded].sort((a, b) => a - b).join('.'));
     const { x, y, scale } = this.app.view.camera;
     put('at', `${Math.round(x)},${Math.round(y)},${Number(scale.toPrecision(4))}`);
-    if (selection?.what === 'op') put('op', selection.op);
+    if (selection?.what === 'op' && selection.op < view.net.numOps) put('op', selection.op);
     else if (selection?.what === 'ops' && selection.ops.length <= MOST) put('ops', selection.ops.join('.'));
     else if (selection?.what === 'blob') put('blob', `${selection.details?.name}@${selection.details?.versions.find((v) => v.value === selection.value)?.version ?? 0}`);
     else if (selection?.what === 'scope' && view.groups === 0) put('scope', selection.scope);

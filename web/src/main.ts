@@ -259,7 +259,7 @@ function build(engine: Engine, render: Renderer): void {
     status.replaceChildren(...(net ? [
       h('span', count(net.net.numOps, 'operator')),
       h('span', counts.nodes < net.net.numOps ? `${digits(counts.nodes)} boxes` : ''),
-      h('span.mono', selection?.what === 'op' ? `${selection.details?.type ?? ''} ${selection.op}  ${selection.details?.outputs.map((p) => p.label).join(', ') ?? ''}`
+      h('span.mono', selection?.what === 'op' ? `${selection.details?.type ?? ''} ${app.inPlace.locate(selection.op).op}  ${selection.details?.outputs.map((p) => p.label).join(', ') ?? ''}`
         : selection?.what === 'blob' ? `${selection.details?.name}@${selection.details?.versions.find((v) => v.value === selection.value)?.version ?? 0}`
         : selection?.what === 'ops' ? `${digits(selection.ops.length)} selected`
         : selection?.what === 'scope' ? selection.info?.path ?? '' : ''),
@@ -358,7 +358,8 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'names', group: 'View', name: 'Show or hide names in the boxes', keys: ['U'], when: has, run: () => flip('showNames', true) },
     { id: 'params', group: 'View', name: 'Show or hide parameters', keys: ['I'], when: has, run: () => flip('showParams', true) },
     { id: 'fold', group: 'View', name: 'Fold or unfold alike devices', keys: ['R'], when: has, run: () => flip('foldReplicas', true) },
-    { id: 'toggle', group: 'View', name: 'Expand or collapse the scope', keys: ['X'], when: selected, run: () => {
+    { id: 'toggle', group: 'View', name: 'Expand or collapse the scope, or the nets in an operator', keys: ['X'], when: selected, run: () => {
+      if (state.selection?.what === 'op' && state.selection.details?.args.some((arg) => arg.nets.length > 0)) return void app.inPlace.toggle(state.selection.op);
       const scope = state.selection?.what === 'scope' ? state.selection.scope : state.selection?.what === 'op' ? state.selection.details?.scopes.at(-1) : undefined;
       if (scope !== undefined) void app.toggleScope(scope);
     } },
@@ -450,11 +451,11 @@ async function describe(app: App, picked: import('./render.ts').Picked): Promise
   const net = app.state.view?.net.id ?? -1;
   try {
     if (picked.what === 'op' || picked.what === 'bundle') {
-      const op = await app.engine.ask('describeOp', net, picked.op);
-      return `${op.type} ${op.op}${op.name ? '  ' + op.name : ''}  →  ${op.outputs.slice(0, 4).map((p) => p.label).join(', ')}${op.outputs.length > 4 ? ', …' : ''}${note(app.measures.text(op.outputs[0]?.value ?? -1))}${note(app.tint.text(picked.op))}`;
+      const op = await app.inPlace.describeOp(picked.op);
+      return `${op.type} ${app.inPlace.locate(op.op).op}${op.name ? '  ' + op.name : ''}  →  ${op.outputs.slice(0, 4).map((p) => p.label).join(', ')}${op.outputs.length > 4 ? ', …' : ''}${note(app.measures.text(op.outputs[0]?.value ?? -1))}${note(app.tint.text(picked.op))}`;
     }
     if (picked.what === 'value') {
-      const blob = await app.engine.ask('describeBlob', net, await app.engine.ask('blobOfValue', net, picked.value));
+      const blob = await app.inPlace.describeValue(picked.value);
       const version = blob.versions.find((v) => v.value === picked.value);
       return `${blob.name}@${version?.version ?? 0}${picked.count > 1 ? ` and ${picked.count - 1} more` : ''}${note(app.measures.text(picked.value))}  read ${count(version?.numReaders ?? 0, 'time')}`;
     }

@@ -101,6 +101,8 @@ export class Renderer {
 
   pick(x: number, y: number): Picked | null {
     const [hit = 0, kind = 0, id = 0, value = 0, flags = 0] = this.numbers(this.module._weftPick(x, y), 5);
+    if ((hit === 1 || hit === 3) && kind !== 0 && flags & nodeFlags.nested) return { what: 'op', op: id & 0x7fffffff, flags }; // what it holds
+    if (hit === 1 && kind === 4) return id === NONE ? null : { what: 'value', value: id, count: 1, op: -1 }; // a port
     if (hit === 1) return kind === 0 || kind === 3 ? { what: kind === 0 ? 'op' : 'bundle', op: id, flags } : { what: 'scope', scope: id, flags };
     if (hit === 2) {
       // A chip: of the value that it names, or, where it names none, of the box that it belongs to (whose kind is last).
@@ -151,7 +153,7 @@ export class Renderer {
   /** The neighbouring box in a direction. */
   nearest(op: number, direction: number): { op: number } | { scope: number } | null {
     const [id = 0, kind = -1] = this.numbers(this.module._weftNearest(op, direction), 2);
-    return kind < 0 ? null : kind === 0 || kind === 3 ? { op: id } : { scope: id };
+    return kind < 0 || kind === 4 ? null : kind === 0 || kind === 3 ? { op: id } : { scope: id };
   }
 
   private rect(what: number, id: number): Rectangle {

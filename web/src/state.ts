@@ -5,9 +5,22 @@
 // themselves live in the engine. Panels are functions from this to DOM.
 
 import type {
-  BlobDetails, DocumentInfo, Finding, LayoutMode, NetInfo, NetPair, OpDetails, ScopeInfo, ViewOptions,
+  BlobDetails, DocumentInfo, Finding, LayoutMode, NetInfo, NetPair, OpDetails, SceneNet, ScopeInfo, ViewOptions,
 } from '../../wasm/weft.d.ts';
 
+export interface Problem {
+  title: string;
+  text: string;
+}
+
+export interface Timing {
+  opened: number; // performance.now() when bytes were at hand
+  engineOpen: number; // milliseconds in the worker
+  engineScene: number;
+  firstFrame: number; // performance.now() when the first frame of the scene had been drawn
+}
+
+/** Operators and values are numbered as in the scene, see in_place.ts. */
 export type Selection =
   | { what: 'op'; op: number; details: OpDetails | null }
   | { what: 'ops'; ops: Int32Array } // several, rising
@@ -21,6 +34,8 @@ export interface NetView {
   /** The layout that shows: 1 flow, 2 mirror. */
   mode: LayoutMode;
   expanded: Set<number>;
+  /** What the scene shows: the net itself, and those in the boxes of operators. Empty when there are none of these. */
+  inside: SceneNet[];
   /** Changes when scopes are made or dissolved by hand. */
   groups: number;
   camera: { x: number; y: number; scale: number } | null;

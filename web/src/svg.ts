@@ -125,6 +125,12 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
       return role === 1 ? `<path d="M${l + 5} ${t}H${r - 5}L${r} ${t + 5}V${b - 5}L${r - 5} ${b}H${l + 5}L${l} ${b - 5}V${t + 5}z" ${more}/>`
         : `<rect ${box(l, t, r - l, b - t)} rx="${role === 0 ? 4 : role === 2 ? Math.min(11, h / 2) : 0}" ${more}/>`;
     };
+    if (kind === 4) { // a port
+      const name = string(words[at + 6] ?? 0), inner = string(words[at + 7] ?? 0);
+      add(`<rect ${box(x + 0.5, y + 0.5, w - 1, h - 1)} rx="${h / 2}" fill="${colors.paper}" stroke="${colors.boxBorder}"/>`);
+      word(x + 11, y + 14, 11, 400, colors.ink, inner ? `${name}  ${inner}` : name, w - 14);
+      return;
+    }
     const border = `stroke="${error ? colors.error : colors.boxBorder}"`;
     if (kind === 1 || kind === 3) add(outline(6, `fill="${colors.box}" ${border}`), outline(3, `fill="${colors.box}" ${border}`));
     add(outline(0, `fill="${colors.box}" ${border}${error ? ' stroke-width="1.6"' : ''}`));
