@@ -109,23 +109,19 @@ struct Session::State {
   /// The nets of a scene: `net`, then those of `opened` that are inside.
   std::vector<ShownNet> Shown(NetId net, NetModel& outermost, std::span<const NetId> opened) {
     std::vector<ShownNet> shown(1);
-    std::vector<OpenedNet*> inner;
-    for (const NetId id : opened)
-      if (OpenedNet* found = Find(id); found != nullptr && found->info.parent != kNone)
-        inner.push_back(found);
-    std::sort(inner.begin(), inner.end(), [](const OpenedNet* a, const OpenedNet* b) {
-      return std::pair(a->info.parent_op, a->info.id) < std::pair(b->info.parent_op, b->info.id);
-    });
-    inner.erase(std::unique(inner.begin(), inner.end()), inner.end());
-    const auto add = [&](auto& self, NetId around, uint32_t index) -> void {
-      for (OpenedNet* open : inner) {
-        if (open->info.parent != around) continue;
-        AddShownNet(Inner(*open), index, outermost, shown);
-        self(self, open->info.id, static_cast<uint32_t>(shown.size()) - 1);
-      }
-    };
-    add(add, net, 0);
+    AddShown(net, 0, outermost, opened, shown);
     return shown;
+  }
+  // Nesting is 100 deep at the most.
+  void AddShown(NetId around, uint32_t index, NetModel& outermost, std::span<const NetId> opened,
+                std::vector<ShownNet>& shown) {
+    for (const auto& [place, ids] : nets[around].nested) {
+      for (const NetId id : ids) {
+        if (std::find(opened.begin(), opened.end(), id) == opened.end()) continue;
+        AddShownNet(Inner(nets[id]), index, outermost, shown);
+        AddShown(id, static_cast<uint32_t>(shown.size()) - 1, outermost, opened, shown);
+      }
+    }
   }
   Result<NetModel*> Model(NetId net, OpId op) {
     WEFT_TRY(NetModel * model, Model(net));

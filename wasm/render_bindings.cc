@@ -224,7 +224,9 @@ EMSCRIPTEN_KEEPALIVE const double* weftRect(uint32_t what, uint32_t id) {
       if (node.kind() == weft::NodeKind::kScope && node.id == id) put(node.x, node.y, node.w, node.h);
     }
     for (const weft::SceneNode& group : scene->groups()) {
-      if (group.id == id) put(group.x, group.y, group.w, group.h);
+      if (group.id != id) continue;
+      put(group.x, group.y, group.w, group.h);
+      if (id & weft::kFrameOfOp) break;  // the first is the one around all that the op holds
     }
   }
   return out;

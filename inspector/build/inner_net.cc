@@ -47,7 +47,7 @@ std::unique_ptr<InnerNet> FrameNet(NetId id, OpId op, std::string label, NetMode
     framed->ops.back().outputs.push_back(ssa.blobs()[b]);
   }
   NetPorts ports{static_cast<uint32_t>(framed->ops.size()), 0};
-  framed->ops.insert(framed->ops.end(), net.ops.begin(), net.ops.end());
+  for (const Op& op : net.ops) framed->ops.push_back(op);
   for (const CapturedBlob& blob : captured) {
     if (!blob.writes) continue;
     ++ports.out;

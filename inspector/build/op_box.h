@@ -75,7 +75,7 @@ class OpBoxer {
   Arrangement& a_;
   const ViewOptions& options_;
   const std::vector<OpId>& drawn_op_;
-  std::deque<std::string> texts_;     // of arguments; they stay where they are
+  std::deque<std::string> texts_;  // of arguments; they stay where they are
   const std::vector<OpenNet>& open_;
   std::vector<int32_t> title_width_;  // by type symbol, 0: not measured yet
 };

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, selection, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, weft, withBrowser } from './support.mjs';
 
 let server, page, folder;
 withBrowser((made) => ({ server, page, folder } = made));
@@ -103,4 +103,79 @@ test('a Do binds names of its own, a RecurrentNetwork links its steps', async ()
     assert.equal(await page.locator(`.nested[data-path="${net.path}"] .captured li`).count(), Math.max(Math.min(net.captured.length, 15), 1));
   }
   await shotBoth(page, 'nested-lstm');
+});
+
+test('nets inside operators open in the operator’s box, with what they take from around as ports', async () => {
+  writeFileSync(join(folder, 'loop.pbtxt'), loop);
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(folder, 'loop.pbtxt')]);
+  const closed = await page.evaluate(() => window.weft.render.counts());
+  const double = async (op) => {
+    const { x, y } = await opPoint(page, op);
+    await page.mouse.dblclick(x, y);
+  };
+  await double(3);
+  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 3); // the net, loop_net, cond_net
+  const numbers = await page.evaluate(() => window.weft.app.state.view.inside.map(({ around, op, firstOp, numOps }) => [around, op, firstOp, numOps]));
+  assert.deepEqual(numbers, [[-1, -1, 0, 5], [0, 3, 5, 3], [0, 3, 8, 1]]);
+  const opened = await page.evaluate(() => window.weft.render.counts());
+  // Sub, If, LT and Not; best, x, go, n in and best, go out of the body; go in and out of the condition.
+  assert.equal(opened.nodes, closed.nodes + 4 + 6 + 2);
+  // The net in it opens too; what stands around stays.
+  await settle(page);
+  await double(6);
+  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 4);
+  await settle(page);
+  assert.equal(await page.locator('.notice').count(), 0);
+  await shotBoth(page, 'in-place');
+  const ports = async () => (await page.locator('.details section:not(.nested) .ports .row').allTextContents()).map((text) => /^\w+@\d/.exec(text)[0]);
+  // A click tells of an operator inside; its blobs and neighbours are those of its net.
+  const add = await page.evaluate(() => window.weft.app.state.view.inside.find((net) => net.around === 1).firstOp);
+  const at = await opPoint(page, add);
+  await page.mouse.click(at.x, at.y);
+  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, add);
+  assert.match(await page.textContent('.details h2'), /^Add$/);
+  assert.match(await page.textContent('.details'), /operator 0.*in then_net of If 1/s);
+  assert.deepEqual(await ports(), ['best@0', 'step@0', 'best@1']);
+  await page.click('.details .ports >> text=step');
+  await page.waitForFunction(() => window.weft.app.state.selection?.what === 'blob');
+  assert.deepEqual(await selection(page).then(({ blob, version }) => [blob, version]), ['step', 1]);
+  await page.click('.details .versions >> text=Sub');
+  await page.waitForFunction(() => window.weft.app.state.selection?.op === 5);
+  assert.match(await page.textContent('.details'), /in loop_net of While 3/);
+  await press(page, 'ArrowUp'); // "best" comes from outside: nowhere to go but nothing breaks
+  // A port is the blob around, in its version: the edges inside are that value's.
+  await page.evaluate(() => window.weft.app.selectBlobNamed('best', 2));
+  await page.waitForFunction(() => window.weft.app.state.selection?.what === 'blob');
+  const value = (await selection(page)).value;
+  await page.evaluate(() => window.weft.app.selectOp(5));
+  await page.waitForFunction(() => window.weft.app.state.selection?.op === 5 && window.weft.app.state.selection.what === 'op');
+  assert.equal(await page.evaluate(() => window.weft.app.state.selection.details.inputs[0].value), value);
+  assert.deepEqual(await ports(), ['best@0', 'x@0', 'step@1']);
+  // The picture says so, too.
+  const svg = await page.evaluate(async () => {
+    const { app } = window.weft;
+    const words = await app.engine.scene(app.state.view.net.id, app.state.view.options, () => {}).result;
+    return [...new TextDecoder().decode(new Uint8Array(words.buffer)).matchAll(/best@2|step@1|loop_net|then_net/g)].map(String);
+  });
+  assert.deepEqual(new Set(svg), new Set(['best@2', 'step@1', 'loop_net', 'then_net']));
+  // Closed again by its key, it is as it was.
+  await page.evaluate(() => window.weft.app.selectOp(3));
+  await page.waitForFunction(() => window.weft.app.state.selection?.op === 3);
+  await press(page, 'x');
+  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 0);
+  assert.deepEqual(await page.evaluate(() => window.weft.render.counts()), closed);
+});
+
+test('a recurrence opens in place, across too', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(folder, 'lstm.pb')]);
+  const op = json('ssa', 'lstm.pb', '--nested').nested[0].op;
+  await page.evaluate((o) => window.weft.app.inPlace.toggle(o), op);
+  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 3);
+  await shotBoth(page, 'in-place-lstm');
+  await page.evaluate(() => window.weft.app.change({ horizontal: true }));
+  await page.waitForFunction(() => window.weft.render.counts().flags & 1);
+  assert.equal(await page.evaluate(() => window.weft.app.state.view.inside.length), 3);
+  await shot(page, 'in-place-across');
 });

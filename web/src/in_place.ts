@@ -63,22 +63,19 @@ export class InPlace {
     await app.refresh(); // they have names now
     const opened = new Set(view.options.opened ?? []), opening = !this.isOpen(op);
     for (const net of nets) opening ? opened.add(net) : opened.delete(net);
-    const { selection } = app.state;
-    if (selection?.what === 'op' && selection.op !== op) app.select(null); // its number may be another's
-    const rect = app.render.opRect(op);
-    const around = place.inside ? this.numberOf(place.inside) : op; // numbers up to the outermost box stay
-    if (!(await app.redraw({ ...view.options, opened: [...opened] }, { op: around }))) return true;
-    await app.learnTypes(view.net.id, [op]);
-    if (!place.inside) {
-      await app.selectOp(op);
-      const frame = opening ? this.frame(op) : app.render.opRect(op);
-      if (rect && frame) app.view.reveal(frame, false);
-    }
+    app.select(null); // numbers of what is inside change
+    if (!(await app.redraw({ ...view.options, opened: [...opened] }, { op: this.outermost(op) }))) return true;
+    const now = (view.inside.find((inner) => inner.net === place.net)?.firstOp ?? 0) + place.op;
+    await app.selectOp(now);
+    const seen = opening ? this.frame(now) : app.render.opRect(now);
+    if (seen) app.view.reveal(seen, false);
     app.announce(opening ? 'Opened in place' : 'Closed');
     return true;
   }
-  private numberOf(net: SceneNet): number {
-    return (this.app.state.view?.inside[net.around]?.firstOp ?? 0) + net.op;
+  /** The operator of the outermost net that holds one inside; itself when it is of that net. */
+  outermost(op: number): number {
+    for (let { inside } = this.locate(op); inside; { inside } = this.locate(op)) op = (this.app.state.view?.inside[inside.around]?.firstOp ?? 0) + inside.op;
+    return op;
   }
 
   // What the engine says, in the scene's numbers.
@@ -87,9 +84,11 @@ export class InPlace {
     const place = this.locate(op);
     const told = await this.app.engine.ask('describeOp', place.net, place.op);
     if (!place.inside) return told;
-    const { op: o, value } = this.numbering(place.inside);
+    const { op: o, value } = this.numbering(place.inside), { view } = this.app.state;
+    await this.app.learnTypes(view?.net.id ?? -1, [(view?.inside[place.inside.around]?.firstOp ?? 0) + place.inside.op]); // for where()
     return {
-      ...told, op, forward: o(told.forward), servedBy: told.servedBy.map(o), replicas: told.replicas.map(o), scopes: new Uint32Array(), findings: new Uint32Array(),
+      ...told, op, forward: o(told.forward), servedBy: told.servedBy.map(o), replicas: told.replicas.map(o), scopes: new Uint32Array(),
+      findings: Uint32Array.from((view?.findings ?? []).flatMap((f, i) => (f.op === place.op && f.path === this.pathOf(op).join('/') ? [i] : []))),
       inputs: told.inputs.map((p) => ({ ...p, value: value(p.value), writer: o(p.writer), overwrittenBy: o(p.overwrittenBy) })),
       outputs: told.outputs.map((p) => ({ ...p, value: value(p.value), readers: p.readers.map(o), overwrittenBy: o(p.overwrittenBy) })),
     };

@@ -30,7 +30,7 @@ export class Listing {
     this.element.addEventListener('click', (event) => this.click(event));
     app.on(['net'], () => this.reset());
     app.on(['selection'], () => {
-      const op = app.selectedOp();
+      const op = this.selected();
       if (op >= 0 && !this.element.contains(document.activeElement)) void this.reveal(op);
       this.list.update();
     });
@@ -51,9 +51,13 @@ export class Listing {
     this.list.setCount(view?.lines ?? 0);
   }
 
+  /** Of what is drawn in a box: the operator that holds it. */
+  private selected(): number {
+    return this.app.inPlace.outermost(this.app.selectedOp());
+  }
   private async reveal(op: number): Promise<void> {
     const line = await this.app.engine.ask('lineOf', this.net, op);
-    if (this.app.selectedOp() === op) this.list.reveal(line);
+    if (this.selected() === op) this.list.reveal(line);
   }
 
   private line(at: number): ListingLine | null {
@@ -78,7 +82,7 @@ export class Listing {
 
   private rows(first: number, count: number): (HTMLElement | null)[] {
     const { selection } = this.app.state;
-    const selected = selection?.what === 'op' ? selection.op : -1;
+    const selected = selection?.what === 'op' ? this.selected() : -1;
     const several = selection?.what === 'ops' ? new Set(selection.ops) : null;
     const lit = selection?.what === 'blob' ? selection.value : -1;
     const near = new Set<number>();

@@ -51,7 +51,7 @@ export class Timeline {
     const told = await this.app.measures.need();
     if (!told || !this.open) return;
     this.draw();
-    const nested = this.app.path().length > 1, selected = this.app.selectedOp();
+    const nested = this.app.path().length > 1, selected = this.app.inPlace.outermost(this.app.selectedOp());
     this.app.tint.moveTo(nested ? null : selected >= 0 ? selected : told.peak.op ?? 0);
   }
   private draw(): void {

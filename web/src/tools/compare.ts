@@ -120,7 +120,7 @@ function make(app: App) {
   /** Shows A or B; what is selected stays, where the other net has it. */
   async function turnTo(side: number): Promise<void> {
     if (!sides || !diff) return;
-    const at = state.view?.net.id === sides[0] ? 0 : 1, op = app.selectedOp();
+    const at = state.view?.net.id === sides[0] ? 0 : 1, op = app.inPlace.outermost(app.selectedOp());
     const there = side === at ? op : at === 0 ? diff.match[op] ?? -1 : diff.match.indexOf(op);
     await app.show(sides[side] ?? -1);
     if (op >= 0 && there >= 0) await app.selectOp(there, { reveal: true });
