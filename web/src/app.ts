@@ -182,6 +182,7 @@ export class App {
     try {
       words = await task.result;
       if (view.options.opened?.length) inside = await this.engine.ask('netsOfScene', view.net.id, view.options.opened);
+      if (inside.length === 1) inside = []; // the net alone
     } catch (error) {
       if (this.sceneTask === task) this.working(null);
       if (error instanceof WeftError && error.cancelled) return false;
