@@ -434,11 +434,47 @@ void Collectives::Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& dev
   }
 }
 
+void Collectives::Resume(const Net& init, const Net& net) {
+  SymbolMap<int64_t> slots(*init.symbols, 8, -1);  // of the worlds for broadcasts
+  for (const Op& op : init.ops) {
+    const std::string_view type = init.Str(op.type);
+    if (type.find("CommonWorld") == std::string_view::npos || op.outputs.size() != 1) continue;
+    if (!first_world_ && type == "CreateCommonWorld" &&
+        ArgInt(*init.symbols, op.args, "timeout_ms", -1) == kTimeoutMs)
+      first_world_ = op.outputs[0];
+    if (init.Str(op.outputs[0]) != StrCat(broadcast_.name, "_", broadcast_.worlds.size(), "_cw")) continue;
+    slots[op.outputs[0]] = static_cast<int64_t>(broadcast_.worlds.size());
+    broadcast_.worlds.push_back(op.outputs[0]);
+  }
+  broadcast_.most = broadcast_.uses = broadcast_.worlds.size();
+  broadcast_.last.resize(broadcast_.most);
+  broadcast_.net = net.name;
+  for (const Op& op : net.ops) {
+    const int64_t slot = op.inputs.empty() ? -1 : slots.Get(op.inputs[0]);
+    if (slot < 0) continue;
+    broadcast_.last[static_cast<size_t>(slot)].assign(op.outputs.begin(), op.outputs.end());
+    broadcast_.uses = static_cast<size_t>(slot) + 1;
+  }
+}
+
+void Collectives::SumOverMachines(NetBuilder& net, NetBuilder& init, std::string_view world,
+                                  const std::vector<Symbol>& blobs) {
+  const Symbol made = init.Intern(world);
+  if (!init.BlobIsDefined(made)) CommonWorld(init, world, nullptr, kTimeoutMs, first_world_);
+  Emission sum{.type = "Allreduce", .inputs = {made}, .outputs = blobs, .engine = o_.rendezvous->engine};
+  sum.inputs.insert(sum.inputs.end(), blobs.begin(), blobs.end());
+  Emit(net, sum);
+}
+
+void Collectives::AddBarrier(NetBuilder& barrier, NetBuilder& init, std::string_view world, int timeout_ms) {
+  const Symbol made = CommonWorld(init, world, nullptr, timeout_ms, Symbol());
+  Emit(barrier, {.type = "Barrier", .inputs = {made}, .engine = o_.rendezvous->engine});
+}
+
 void Collectives::AddBarrier(NameRegistry& registry, const SymbolTablePtr& symbols, ParallelNets& nets) {
   NetBuilder init(registry, "barrier_init_net", symbols);
   NetBuilder barrier(registry, "pre_training_barrier_net", symbols);
-  const Symbol world = CommonWorld(init, "pre_training_barrier_cw", nullptr, o_.barrier_timeout_ms, Symbol());
-  Emit(barrier, {.type = "Barrier", .inputs = {world}, .engine = o_.rendezvous->engine});
+  AddBarrier(barrier, init, "pre_training_barrier_cw", o_.barrier_timeout_ms);
   nets.barrier_init = std::move(init).Finish();
   nets.barrier = std::move(barrier).Finish();
 }

@@ -64,6 +64,9 @@ class Collectives {
   Collectives(const ParallelOptions& options, const ReplicaScopes& scopes)
       : o_(options), scopes_(scopes), broadcast_{"broadcast", 0} {}
 
+  /// Continues an earlier plan: uses the common worlds that `init` makes, behind what `net` does through
+  /// them.
+  void Resume(const Net& init, const Net& net);
   /// Sums each group over all devices and machines, in this order; one that has an owner needs to be right on
   /// the owner only. Sparse gradients are gathered. The common worlds go to `init`.
   void AllReduce(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
@@ -74,10 +77,12 @@ class Collectives {
   /// Makes each group equal to its owner, or else to the root of the first machine.
   void Sync(NetBuilder& net, NetBuilder& init, const BlobDevices& devices,
             std::vector<const BlobGroup*> groups, int max_concurrent);
-  /// Sync uses this common world alone, which exists.
-  void SyncOver(Symbol world) { broadcast_ = {.name = {}, .most = 1, .worlds = {world}, .last = {{}}}; }
+  /// Sums blobs over all machines, all of them together, through a common world of that name.
+  void SumOverMachines(NetBuilder& net, NetBuilder& init, std::string_view world,
+                       const std::vector<Symbol>& blobs);
   /// The barrier and the net that makes its common world (semantics 6.4).
   void AddBarrier(NameRegistry& registry, const SymbolTablePtr& symbols, ParallelNets& nets);
+  void AddBarrier(NetBuilder& barrier, NetBuilder& init, std::string_view world, int timeout_ms);
 
   /// Whose values the others get from Sync, of a group without an owner: a number in the devices.
   void set_root(size_t replica) { root_ = replica; }

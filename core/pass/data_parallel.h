@@ -118,7 +118,7 @@ struct ParallelNets {
   std::optional<Net> global_init{}, global_update{}, warmup{};  // BMUF
   std::optional<Net> barrier_init{}, barrier{};                 // with a GLOO rendezvous; run once
   int warmup_iterations = 0;
-  std::vector<Symbol> params{}, computed_params{};
+  std::vector<Symbol> params{}, computed_params{}, losses{};  // on all devices
   std::vector<ParamGradient> gradients{};
   std::vector<BlobGroup> groups{};  // parameters, computed ones, gradients, then what else is kept equal
   /// What a checkpoint holds: all that init makes on the first device, own_state, and the iteration. Sorted

@@ -6,6 +6,7 @@
 
 #include "core/base/str.h"
 #include "core/pass/collectives.h"
+#include "core/pass/memory_sizes.h"
 #include "core/pass/predictor.h"
 #include "core/ssa/rename.h"
 
@@ -56,54 +57,33 @@ Result<Net> ExtractReplicaPredictor(const ParallelNets& nets, const ParallelOpti
   return std::move(made.net);
 }
 
-Result<CheckpointSync> SyncAfterCheckpoint(const ParallelNets& nets, const ParallelOptions& options,
-                                           const std::vector<std::string>& blobs, bool cpu_mode) {
+Result<Net> OptimizeGradientMemory(const ParallelNets& nets, const ParallelOptions& options, const OpSet& ops,
+                                   const ReplicaMemoryOptions& wanted) {
   const ReplicaScopes scopes(options);
-  const SymbolTablePtr& table = nets.net.symbols;
-  std::vector<std::string> names = blobs;
-  const std::string& first = scopes.of[0].name.prefix;
-  SymbolMap<uint8_t> is_own(*table, nets.own_state.size(), 0);  // nobody else has it
-  for (Symbol blob : nets.own_state) is_own[blob] = 1;
-  if (names.empty())
-    for (Symbol blob : nets.checkpoint)
-      if (const std::string_view name = table->Str(blob); name.starts_with(first) && !is_own.Get(blob))
-        names.emplace_back(name.substr(first.size()));
-  SymbolMap<uint8_t> known(*table, nets.net.ops.size() + nets.init.ops.size(), 0);
-  for (const Net* net : {&nets.init, &nets.net})
-    for (const Op& op : net->ops)
-      for (Symbol blob : op.outputs) known[blob] = 1;
-  std::vector<BlobGroup> groups;
-  for (const std::string& name : names) {
-    BlobGroup group{name, {}};
-    for (const Scope& scope : scopes.of) {
-      const Symbol blob = table->Intern(scope.name.Scoped(name));
-      if (!known.Get(blob))
-        return Error{ErrorCode::kNotFound, StrCat("there is no blob ", table->Str(blob)), -1, name};
-      group.blobs.push_back(Gradient::Dense(blob));
-    }
-    groups.push_back(std::move(group));
+  SymbolTable& table = *nets.net.symbols;
+  MemoryOptions memory{.recycle = wanted.recycle_activations ? Recycle::kGradientsAndActivations
+                                                             : Recycle::kGradients};
+  memory.keep = nets.losses;
+  memory.keep_unread = false;  // such as the gradient of the data
+  for (const auto& [param, gradient] : nets.gradients)
+    for (Symbol blob : {gradient.dense, gradient.indices, gradient.values})
+      if (blob) memory.keep.push_back(blob);
+  std::vector<GivenBlob> given;
+  for (const Scope& scope : scopes.of) {
+    for (const std::string& name : wanted.excluded)
+      memory.keep.push_back(table.Intern(scope.name.Scoped(name)));
+    if (wanted.input_shapes)
+      for (const GivenBlob& input : *wanted.input_shapes)
+        given.push_back({table.Intern(scope.name.Scoped(table.Str(input.blob))), input.info});
   }
-  NameRegistry registry;
-  NetBuilder init(registry, "checkpoint_init_net", table), sync(registry, "checkpoint_sync_net", table);
-  Collectives collectives(options, scopes);
-  const Symbol world =
-      table->Find("broadcast_0_cw");  // made by init, and used by nobody while a checkpoint is read
-  const bool has_world = world && known.Get(world);
-  if (has_world) collectives.SyncOver(world);
-  std::vector<const BlobGroup*> all;
-  for (const BlobGroup& group : groups) all.push_back(&group);
-  collectives.Sync(sync, init, BlobDevices(nets.init, nets.net), std::move(all), 1);
-  CheckpointSync out{{}, std::move(sync).Finish()};
-  if (collectives.many_machines() && !has_world) out.init = std::move(init).Finish();
-  if (options.is_gpu() && !cpu_mode)
-    for (Net* net : {&out.sync, out.init ? &*out.init : nullptr})
-      if (net) {
-        DeviceOption device;
-        device.device_type = options.device_type;
-        device.device_id = 0;
-        net->device = std::make_shared<const DeviceOption>(device);
-      }
-  return out;
+  if (wanted.input_shapes) {
+    memory.sizes = InferSizes(nets.net, &nets.init, given, ops);
+  } else {
+    const Ssa ssa(nets.net);
+    for (Symbol blob : ssa.blobs()) memory.sizes.push_back({blob, 1});
+  }
+  WEFT_TRY(MemoryPlan plan, ReuseMemory(nets.net, ops, memory));
+  return std::move(plan.net);
 }
 
 Result<Net> ConvertNetForDevice(Net net, const Scope& scope) {

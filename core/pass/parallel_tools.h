@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done with a data parallel model besides training it: the net that predicts, replicas made equal
-// again after a checkpoint was read, a net brought into one replica's scope. Pure; linear in the nets.
+// What is done with a data parallel model besides training it: the net that predicts, less memory, a net
+// brought into one replica's scope. Pure; linear in the nets.
 #pragma once
 
 #include <optional>
@@ -12,6 +12,7 @@
 #include "core/base/result.h"
 #include "core/ops/op_set.h"
 #include "core/pass/data_parallel.h"
+#include "core/pass/shapes.h"
 
 namespace weft {
 
@@ -25,14 +26,16 @@ struct ReplicaPredictorOptions {
 Result<Net> ExtractReplicaPredictor(const ParallelNets& nets, const ParallelOptions& options,
                                     const OpSet& ops, const ReplicaPredictorOptions& wanted);
 
-struct CheckpointSync {
-  std::optional<Net> init{};  // common worlds, if the model's own init makes none to use again; run once
-  Net sync;                   // the first device's values go to all others, here and on other machines
+struct ReplicaMemoryOptions {
+  /// Of the model's inputs, named without scope, in numbers. Unset: all blobs count as of one size.
+  std::optional<std::vector<GivenBlob>> input_shapes{};
+  std::vector<std::string> excluded{};  // named without scope
+  bool recycle_activations = false;
 };
-/// Caffe2's FinalizeAfterCheckpoint. `blobs`: names without scope; all of nets.checkpoint when empty. Errors:
-/// kNotFound for a name that is not on all devices. `cpu_mode`: operators without a device run on the CPU.
-Result<CheckpointSync> SyncAfterCheckpoint(const ParallelNets& nets, const ParallelOptions& options,
-                                           const std::vector<std::string>& blobs = {}, bool cpu_mode = false);
+/// Caffe2's OptimizeGradientMemory: gradients between operators, and activations if asked for, share memory
+/// within each replica; losses and gradients of parameters stay. Errors: those of ReuseMemory.
+Result<Net> OptimizeGradientMemory(const ParallelNets& nets, const ParallelOptions& options, const OpSet& ops,
+                                   const ReplicaMemoryOptions& wanted);
 
 /// Caffe2's ConvertNetForDevice: blobs, external lists and control inputs get the prefix of `scope`,
 /// operators its device. Errors: kUnsupported for a RecurrentNetwork, whose text arguments name blobs.

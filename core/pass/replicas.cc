@@ -337,6 +337,7 @@ ParallelNets Replicas::Finish() && {
             [&](Symbol a, Symbol b) { return table.Str(a) < table.Str(b); });
   nets.params = std::move(model.params);
   nets.computed_params = std::move(model.computed_params);
+  nets.losses = std::move(losses_);
   nets.gradients = std::move(model.gradients);
   nets.groups = std::move(groups);
   nets.own_state = std::move(own_state);

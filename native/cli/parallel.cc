@@ -14,6 +14,7 @@
 #include "core/pass/bmuf.h"
 #include "core/pass/comm_cost.h"
 #include "core/pass/parallel_plan.h"
+#include "core/pass/parallel_sync.h"
 #include "core/pass/parallel_words.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
@@ -26,7 +27,7 @@ namespace {
 
 struct Words {
   std::string init, net, update, devices, optimizer, bmuf, output;
-  std::vector<std::string> loss, param, computed, keep;
+  std::vector<std::string> loss, param, computed, keep, sync, sum;
   ParallelOptions options;
   Rendezvous meet;
   std::optional<std::string> transport, interface;
@@ -130,12 +131,18 @@ Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model) {
   NameRegistry registry;
   ModelBuilder builder{registry, NetBuilder(registry, model.net.Str(model.net.name), model.net.symbols),
                        NetBuilder(registry, model.init.Str(model.init.name), model.net.symbols)};
-  if (!words.has_bmuf) return Parallelize(std::move(builder), StandardOps(), callbacks, options);
-  BmufOptions bmuf;
-  bmuf.parallel = options;
-  if (!words.max_concurrent) bmuf.parallel.max_concurrent_distributed_ops = 4;
-  WEFT_TRY_VOID(ParseBmuf(words.bmuf, bmuf));
-  return ParallelizeBmuf(std::move(builder), StandardOps(), callbacks, bmuf);
+  const auto make = [&]() -> Result<ParallelNets> {
+    if (!words.has_bmuf) return Parallelize(std::move(builder), StandardOps(), callbacks, options);
+    BmufOptions bmuf;
+    bmuf.parallel = options;
+    if (!words.max_concurrent) bmuf.parallel.max_concurrent_distributed_ops = 4;
+    WEFT_TRY_VOID(ParseBmuf(words.bmuf, bmuf));
+    return ParallelizeBmuf(std::move(builder), StandardOps(), callbacks, bmuf);
+  };
+  WEFT_TRY(ParallelNets nets, make());
+  WEFT_TRY_VOID(AddBlobSync(nets, nets.net, options, words.sync));
+  WEFT_TRY_VOID(AddDistributedBlobSync(nets, nets.net, options, words.sum));
+  return nets;
 }
 
 struct File {
@@ -283,6 +290,12 @@ void AddParallel(CLI::App& app, Main& main) {
                     "gradients between operators share memory");
   command->add_flag("--free", options.dynamic_memory_management, "free blobs after their last use");
   AddRepeated(*command, "--keep", words->keep, "with --free: a blob that stays, named without device")
+      ->type_name("BLOB");
+  AddRepeated(*command, "--sync", words->sync,
+              "a blob, named without device, that follows the first device of the first machine")
+      ->type_name("BLOB");
+  AddRepeated(*command, "--sum", words->sum,
+              "a blob, named with its device, that is summed over the machines")
       ->type_name("BLOB");
   command->add_option("--shards", words->meet.num_shards, "how many machines")
       ->type_name("N")

@@ -73,6 +73,23 @@ TEST(Parallel, ShardsTheOptimizer) {
   EXPECT_EQ(states({"--devices", "cpu:0", "--shards", "3", "--shard-id", "2"}), nlohmann::json::array());
 }
 
+TEST(Parallel, SyncsAndSumsBlobs) {
+  const Model model;
+  const auto last = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--devices", "cpu:0-1", "--optimizer", "sgd"});
+    const Outcome outcome = model.Parallel(words);
+    if (outcome.exit != 0) return outcome.err;
+    const std::string net = Weft({"print", model.out + "/net.pbtxt"}).out;
+    return net.substr(net.rfind('\n', net.size() - 2) + 1);
+  };
+  EXPECT_NE(last({"--sync", "y"}).find("Copy(cpu_0/y) -> cpu_1/y"), std::string::npos)
+      << last({"--sync", "y"});
+  EXPECT_NE(last({"--sum", "cpu_0/y", "--shards", "2"}).find("Allreduce(blob_sync_cw_cpu_0/y, cpu_0/y@1)"),
+            std::string::npos)
+      << last({"--sum", "cpu_0/y", "--shards", "2"});
+  EXPECT_EQ(last({"--sync", "z"}), "weft: error: there is no blob cpu_0/z\n");
+}
+
 TEST(Parallel, Bmuf) {
   const Model model;
   const std::string update = model.folder.Write("update.pbtxt", R"(name: "u"

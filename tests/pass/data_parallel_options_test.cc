@@ -13,6 +13,7 @@
 
 #include "core/base/str.h"
 #include "core/pass/collectives.h"
+#include "core/pass/parallel_sync.h"
 #include "core/pass/parallel_tools.h"
 #include "proto/codec.h"
 #include "tests/pass/recorded_parallel.h"

@@ -14,6 +14,7 @@
 
 #include "core/base/str.h"
 #include "core/grad/gradient.h"
+#include "core/pass/parallel_sync.h"
 #include "core/pass/parallel_tools.h"
 #include "proto/codec.h"
 #include "tests/pass/recorded_parallel.h"

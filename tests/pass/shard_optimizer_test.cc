@@ -14,7 +14,7 @@
 #include "core/check/check_net.h"
 #include "core/pass/bmuf.h"
 #include "core/pass/optimizer.h"
-#include "core/pass/parallel_tools.h"
+#include "core/pass/parallel_sync.h"
 #include "core/pass/parallel_words.h"
 #include "tests/run/arrays.h"
 #include "tests/run/machines.h"
