@@ -138,7 +138,7 @@ class Chooser {
   std::vector<Flags> Run() {
     const int64_t highest = best_[0].trial.peak;
     if (!dearest_.empty()) TrySegments();
-    Refine(best_[0]);
+    Refine(best_[0], 0);
     std::vector<Flags> out;
     for (size_t i = 1; i < best_.size(); ++i) {
       // From the lowest peak up: what is left to run again when there is more room.
@@ -153,7 +153,7 @@ class Chooser {
         const int64_t middle = low + (high - low) / 2;
         offer(middle) ? high = middle : low = middle + 1;
       }
-      Refine(best_[i]);
+      Refine(best_[i], best_[i].trial.peak / 200);
       out.push_back(std::move(best_[i].again));
     }
     return out;
@@ -198,12 +198,17 @@ class Chooser {
     return true;
   }
 
-  void Refine(Best& best) {
+  // Keeps what there is room for. A peak that is a little higher, and none above the budget, is as good: what
+  // holds next to nothing must not run again for a few bytes.
+  void Refine(Best& best, int64_t little) {
+    const int64_t peak = best.trial.peak, bytes = best.bound.bytes;
+    const int64_t most = peak <= bytes ? bytes : peak + little;
     for (int round = 0; round < 3 && best.trial.flops > 0; ++round) {
       Flags again = best.again;
-      const RecomputeModel::Trial trial =
-          GiveBack(best.trial, std::max(best.trial.peak, best.bound.bytes), again);
-      if (!Offer(best, again, trial)) break;
+      RecomputeModel::Trial trial = GiveBack(best.trial, most, again);
+      if (trial.flops >= best.trial.flops || trial.peak > most) break;
+      best.again = std::move(again);
+      best.trial = std::move(trial);
     }
   }
 
