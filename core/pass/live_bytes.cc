@@ -168,7 +168,7 @@ class Walker {
   void Sweep() {
     std::vector<int64_t> change(static_cast<size_t>(end_) + 2, 0);
     for (const Span& span : spans_) {
-      const int64_t size = std::max<int64_t>(0, table_.At(span.bytes, LiveBytes::kSymbolValue));
+      const int64_t size = LiveBytes::Number(table_, span.bytes);
       change[static_cast<size_t>(span.first)] += size;
       change[static_cast<size_t>(span.last) + 1] -= size;
     }

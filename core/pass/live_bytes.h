@@ -6,6 +6,7 @@
 // linear in the nets but for their nesting depth; Dims of the table that the shapes are over.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "core/pass/shapes.h"
@@ -15,6 +16,9 @@ namespace weft {
 struct LiveBytes {
   // Symbols count as this when moments are compared; what depends on data counts as nothing.
   static constexpr int64_t kSymbolValue = 64;
+  static int64_t Number(const ShapeTable& table, Dim dim) {
+    return std::max<int64_t>(0, table.At(dim, kSymbolValue));
+  }
 
   Dim most = 0;        // at the operator where most is live
   OpId op = kNoOp;     // that operator, the first of several; kNoOp in a net without operators

@@ -332,8 +332,9 @@ constexpr PassDef kPasses[] = {
     {"fold", "lets operators work in place where they may", "NET", kFold, FoldPass},
     {"unfold", "gives every value a name of its own, where operators allow it", "NET", kUnfold, UnfoldPass},
     {"release", "frees each blob after its last use", "NET", kRelease, ReleasePass},
-    {"recompute", "makes values again for the backward pass instead of keeping them", "NET INIT?", kRecompute,
-     RecomputePass},
+    {"recompute",
+     "makes values again for the backward pass instead of keeping them; memory then reuses what is freed",
+     "NET INIT?", kRecompute, RecomputePass},
     {"memory", "lets blobs share memory when their lives do not overlap", "NET INIT?", kMemory, MemoryPass},
 };
 

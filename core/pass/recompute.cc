@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/pass/recompute.h"
 
-#include <algorithm>
-
 #include "core/pass/cost.h"
 #include "core/pass/recompute_choice.h"
 #include "core/pass/recompute_model.h"
@@ -11,22 +9,15 @@
 
 namespace weft {
 
-namespace {
-
 using internal::RecomputeModel;
-
-int64_t Number(const ShapeTable& table, Dim dim) {
-  return std::max<int64_t>(0, table.At(dim, LiveBytes::kSymbolValue));
-}
-
-}  // namespace
 
 void RecomputeEach(const Net& net, std::span<const GivenBlob> given, ShapeTable& table, const OpSet& ops,
                    std::span<const RecomputeLimits> limits, std::span<const Symbol> keep,
                    const std::function<void(RecomputePlan)>& take) {
   const NetShapes shapes = InferShapes(net, given, table, {.ops = &ops});
   const NetCost cost = CostOf(net, shapes, {}, table);
-  const int64_t peak = Number(table, cost.live.most), flops = Number(table, cost.total.cost.flops);
+  const int64_t peak = LiveBytes::Number(table, cost.live.most),
+                flops = LiveBytes::Number(table, cost.total.cost.flops);
   const auto plan = [&](std::string_view nothing) {
     return RecomputePlan{
         .net = net, .peak_before = peak, .peak_after = peak, .flops = flops, .nothing = nothing};
@@ -53,8 +44,8 @@ void RecomputeEach(const Net& net, std::span<const GivenBlob> given, ShapeTable&
       made.net = internal::WithRecomputed(net, shapes.ssa, model, trial);
       made.extra_flops = trial.flops;
       // What nets inside operators hold is only estimated above.
-      made.peak_after =
-          Number(table, MostLive(made.net, InferShapes(made.net, given, table, {.ops = &ops}), table).most);
+      made.peak_after = LiveBytes::Number(
+          table, MostLive(made.net, InferShapes(made.net, given, table, {.ops = &ops}), table).most);
     }
     if (made.peak_after >= peak)
       made = plan(peak <= bounds[i].bytes ? "the net is within the budget"

@@ -3,7 +3,7 @@
 //
 // Recomputing (activation checkpointing): what the forward pass makes for the backward pass is not kept but
 // made again, from what is kept, just before it is needed. Pays memory with operations; gradients are the
-// same to the bit. Pure; a fixed number of walks over the net.
+// same to the bit where kernels give the same twice. Pure; a fixed number of walks over the net.
 #pragma once
 
 #include <cstdint>

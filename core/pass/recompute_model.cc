@@ -22,22 +22,19 @@ OpId FirstBackward(const Net& net, const Ssa& ssa, const OpSet& ops) {
                            roles.role.begin());
 }
 
-int64_t Number(const ShapeTable& table, Dim dim) {
-  return std::max<int64_t>(0, table.At(dim, LiveBytes::kSymbolValue));
-}
-
 }  // namespace
 
-size_t RunningStatistics(const Net& net, const Op& op) {
-  const bool trains = op.outputs.size() == 5 && op.inputs.size() >= 5 && net.Str(op.type) == "SpatialBN";
-  return trains ? 3 : 0;
+bool IsRunningStatistic(const Net& net, const Op& op, size_t input) {
+  return (input == 3 || input == 4) && op.inputs.size() >= 5 && op.outputs.size() == 5 &&
+         net.Str(op.type) == "SpatialBN";
 }
 
 RecomputeModel::RecomputeModel(const Net& net, const NetShapes& shapes, const LiveBytes& live,
                                ShapeTable& table, const OpSet& ops, std::span<const Symbol> keep)
     : turn_(FirstBackward(net, shapes.ssa, ops)), end_(static_cast<OpId>(net.ops.size())) {
   if (turn_ == end_) return;
-  for (OpId op = 0; op < turn_; ++op) flops_.push_back(Number(table, shapes.costs[Index(op)].flops));
+  for (OpId op = 0; op < turn_; ++op)
+    flops_.push_back(LiveBytes::Number(table, shapes.costs[Index(op)].flops));
   FindMade(net, shapes, live, table);
   FindWhatMayRun(net, shapes, ops, keep);
   FindPrices();
@@ -65,7 +62,7 @@ void RecomputeModel::FindMade(const Net& net, const NetShapes& shapes, const Liv
     Made& made = made_.emplace_back();
     made.value = v;
     made.def = value.def;
-    made.bytes = life.first <= life.last ? Number(table, BytesOf(table, shapes.values[v])) : 0;
+    made.bytes = life.first <= life.last ? LiveBytes::Number(table, BytesOf(table, shapes.values[v])) : 0;
     made.last_forward_use = back == uses.begin() ? value.def : *(back - 1);
     made.forward_end = std::min(made.last_forward_use, std::max(value.def, life.last));
     made.first_back = back == uses.end() ? end_ : *back;
@@ -86,9 +83,8 @@ void RecomputeModel::FindMade(const Net& net, const NetShapes& shapes, const Liv
   make_begin_.push_back(0);
   for (OpId op = 0; op < turn_; ++op) {
     const std::span<const ValueId> inputs = ssa.inputs(op);
-    const size_t statistics = RunningStatistics(net, net.ops[Index(op)]);
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (index[inputs[i]] != kNotMade && !(statistics && (i == statistics || i == statistics + 1)))
+      if (index[inputs[i]] != kNotMade && !IsRunningStatistic(net, net.ops[Index(op)], i))
         reads_.push_back(index[inputs[i]]);
     for (const ValueId v : ssa.outputs(op))
       if (index[v] != kNotMade) makes_.push_back(index[v]);
@@ -136,7 +132,7 @@ void RecomputeModel::FindWhatMayRun(const Net& net, const NetShapes& shapes, con
     const Op& op = net.ops[Index(id)];
     const OpDef* def = lookup(op.type);
     constexpr uint32_t kOnce = kHostOnly | kRandom | kStateful | kControlFlow | kCollective;
-    const size_t statistics = RunningStatistics(net, op);
+    const bool statistics = IsRunningStatistic(net, op, 3);
     if (!def || (def->flags & kOnce) != 0 || HoldsNet(op) || !op.control_inputs.empty() ||
         (!def->enforced.empty() && !statistics))
       continue;
@@ -149,7 +145,7 @@ void RecomputeModel::FindWhatMayRun(const Net& net, const NetShapes& shapes, con
     }
     // What it reads is there all the time, or can be made again.
     for (size_t i = 0; i < inputs.size(); ++i)
-      if (!(statistics && (i == statistics || i == statistics + 1)) && is_made_[inputs[i]] == 0)
+      if (!IsRunningStatistic(net, op, i) && is_made_[inputs[i]] == 0)
         may = may && overwritten_at_[inputs[i]] >= latest[Index(id)];
     for (const uint32_t m : Reads(id)) may = may && (!made_[m].gone || may_[Index(made_[m].def)]);
     may_[Index(id)] = may;
@@ -186,7 +182,7 @@ void RecomputeModel::FindBase(const LiveBytes& live, const NetShapes& shapes, Sh
     next += is_made;
     const LiveBytes::Life life = live.lives[v];
     if (life.first > life.last) continue;
-    const int64_t bytes = Number(table, BytesOf(table, shapes.values[v]));
+    const int64_t bytes = LiveBytes::Number(table, BytesOf(table, shapes.values[v]));
     add(all, life.first, life.last, bytes);
     if (is_made) {
       add(own, life.first, life.last, bytes);

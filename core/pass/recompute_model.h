@@ -16,9 +16,9 @@
 
 namespace weft::internal {
 
-/// Inputs of a SpatialBN in training whose contents reach none of the values that its gradient or its readers
-/// need: the running statistics, which it updates in place. 0 for other operators, or the first of the two.
-size_t RunningStatistics(const Net& net, const Op& op);
+/// True for the running statistics that a SpatialBN in training updates in place: inputs 3 and 4. Their
+/// contents reach none of its other outputs.
+bool IsRunningStatistic(const Net& net, const Op& op, size_t input);
 
 class RecomputeModel {
  public:

@@ -60,12 +60,11 @@ class Writer {
     Op op = net_.ops[static_cast<size_t>(id)];
     op.is_gradient_op = true;
     if (!Rename(op, id)) WaitFor(op, reader);
-    const size_t statistics = RunningStatistics(net_, op);
     const std::span<const ValueId> outputs = ssa_.outputs(id);
     for (size_t i = 0; i < outputs.size(); ++i) {
       const ValueId previous = ssa_.values()[outputs[i]].previous;
-      if (statistics && (i == 1 || i == 2)) {
-        op.inputs[statistics + i - 1] = op.outputs[i] = CopyOf(op, op.outputs[i]);
+      if (IsRunningStatistic(net_, op, i + 2)) {
+        op.inputs[i + 2] = op.outputs[i] = CopyOf(op, op.outputs[i]);
       } else {
         const bool in_place = previous != kNoValue && taken_by_[previous] == id;
         op.outputs[i] = name_[outputs[i]] = in_place ? name_[previous] : Fresh(op.outputs[i]);

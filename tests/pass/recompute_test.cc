@@ -207,15 +207,13 @@ struct Values {
       if (ssa.values()[v].def == kNoOp) numbers[v] = HashMix(1, ssa.blobs()[ssa.values()[v].blob].id);
     for (OpId id = 0; id < static_cast<OpId>(net.ops.size()); ++id) {
       const Op& op = net.ops[static_cast<size_t>(id)];
-      const size_t statistics = internal::RunningStatistics(net, op);
+      const auto statistic = [&](size_t i) { return internal::IsRunningStatistic(net, op, i); };
       uint64_t hash = HashMix(op.type.id, reinterpret_cast<uintptr_t>(op.args.begin()));
       for (size_t i = 0; i < op.inputs.size(); ++i)
-        if (!statistics || (i != statistics && i != statistics + 1))
-          hash = HashMix(hash, numbers[ssa.inputs(id)[i]]);
+        if (!statistic(i)) hash = HashMix(hash, numbers[ssa.inputs(id)[i]]);
       for (size_t i = 0; i < op.outputs.size(); ++i)
-        numbers[ssa.outputs(id)[i]] = HashMix(
-            hash,
-            statistics && (i == 1 || i == 2) ? HashMix(i, numbers[ssa.inputs(id)[statistics + i - 1]]) : i);
+        numbers[ssa.outputs(id)[i]] =
+            HashMix(hash, statistic(i + 2) ? HashMix(i, numbers[ssa.inputs(id)[i + 2]]) : i);
       of_op.push_back(hash);
     }
   }

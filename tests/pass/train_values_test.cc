@@ -14,6 +14,7 @@
 #include "core/pass/dead_ops.h"
 #include "core/pass/in_place.h"
 #include "core/pass/memory_reuse.h"
+#include "core/pass/memory_sizes.h"
 #include "core/pass/recompute.h"
 #include "core/pass/release.h"
 #include "core/pass/rename_prefix.h"
@@ -107,6 +108,10 @@ TEST(TrainingNets, KeepTheirValues) {
       }
       again += made.again;
       check("recompute by chance", made.net);
+      MemoryOptions options{.recycle = Recycle::kGradientsAndActivations, .keep_unread = false};
+      options.sizes = SizesOf(InferShapes(made.net, given, table), table, 1);
+      const Result<MemoryPlan> reused = ReuseMemory(made.net, ops, options);
+      check("then memory", reused ? Result<Net>(reused->net) : Result<Net>(reused.error()));
     }
     for (Recycle recycle : {Recycle::kGradients, Recycle::kGradientsAndActivations}) {
       MemoryOptions options{.recycle = recycle, .keep_unread = false};
