@@ -8,62 +8,85 @@
 
 #include "core/base/symbol_map.h"
 #include "core/pass/collectives.h"
+#include "core/pass/live_bytes.h"
+#include "core/roles/columns.h"
 
 namespace weft {
 
-namespace {
+int64_t Exchange::SentByAll() const {
+  if (ranks < 2) return 0;
+  switch (kind) {
+    case kAllReduce:
+      return 2 * (ranks - 1) * bytes;
+    case kReduce:
+    case kBroadcast:
+      return (ranks - 1) * bytes;
+    case kAllGather:
+      return (ranks - 1) * ranks * bytes;
+    case kSend:
+      break;
+  }
+  return bytes;
+}
 
-// An all-reduce in a ring of `n`: everybody sends each part twice, but for one step.
-int64_t RingBytes(int64_t bytes, int64_t n) { return 2 * (n - 1) * bytes / n; }
+int64_t Exchange::Messages() const { return (kind == kAllReduce ? 2 : 1) * (ranks - 1); }
 
-}  // namespace
+CommCost CommunicationOf(const Net& net, const ParallelOptions& options, const BytesOfBlob& bytes) {
+  return CommunicationOf(net, options, [&](OpId op, size_t input) {
+    return bytes(net.ops[static_cast<size_t>(op)].inputs[input]);
+  });
+}
 
-CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
-                         const std::function<std::optional<int64_t>(Symbol)>& bytes) {
+CommCost CommunicationOf(const Net& net, const ParallelOptions& options, const BytesOfInput& bytes) {
   const internal::ReplicaScopes scopes(options);
   const int64_t shards = options.num_shards();
   CommCost cost;
+  SymbolMap<int64_t> gathered(*net.symbols, 0,
+                              -1);  // what machines gather has no shape: their number is not in it
   for (size_t i = 0; i < net.ops.size(); ++i) {
     const Op& op = net.ops[i];
     const std::string_view type = net.Str(op.type);
     CommOp moved{.op = static_cast<OpId>(i)};
     bool known = true;
-    const auto size = [&](Symbol blob) {
-      const std::optional<int64_t> found = bytes(blob);
+    const auto size = [&](size_t input) {
+      std::optional<int64_t> found = bytes(moved.op, input);
+      if (const int64_t all = gathered.Get(op.inputs[input]); all >= 0) found = all;
       known = known && found.has_value();
       return found.value_or(0);
     };
     const auto outputs = static_cast<int64_t>(op.outputs.size());
+    const auto inputs = static_cast<int64_t>(op.inputs.size());
     if (type == "NCCLAllreduce" && outputs > 1) {
-      moved.local_bytes = outputs * RingBytes(size(op.outputs[0]), outputs);
-      moved.local_messages = 2 * (outputs - 1);
-    } else if (type == "NCCLReduce" && op.inputs.size() > 1) {
-      moved.local_messages = static_cast<int64_t>(op.inputs.size()) - 1;
-      moved.local_bytes = moved.local_messages * size(op.inputs[0]);
+      moved.local = {Exchange::kAllReduce, outputs, size(0)};
+    } else if (type == "NCCLReduce" && inputs > 1) {
+      moved.local = {Exchange::kReduce, inputs, size(0)};
     } else if (type == "NCCLBroadcast" && outputs > 1) {
-      moved.local_bytes = (outputs - 1) * size(op.outputs[0]);
-      moved.local_messages = outputs - 1;
+      moved.local = {Exchange::kBroadcast, outputs, size(0)};
     } else if (type == "Allreduce" || type == "Broadcast") {
-      const int64_t one = size(op.outputs[0]);
-      const bool sum = type == "Allreduce";
-      moved.network_bytes = sum ? RingBytes(one, shards) : one * (shards > 1);
-      moved.network_messages = sum ? 2 * (shards - 1) : shards - 1;
-      moved.local_bytes = (sum ? 2 : 1) * (outputs - 1) * one;
-      moved.local_messages = (sum ? 2 : 1) * (outputs - 1);
+      // A machine's own devices are summed, and told the sum, around what machines exchange.
+      const Exchange::Kind kind = type == "Allreduce" ? Exchange::kAllReduce : Exchange::kBroadcast;
+      moved.local = {kind, outputs, size(1)};
+      moved.network = {kind, shards, size(1)};
     } else if (type == "Reduce") {
-      moved.network_bytes = shards > 1 ? size(op.inputs[1]) : 0;
-      moved.network_messages = shards - 1;
+      moved.network = {Exchange::kReduce, shards, size(1)};
     } else if (type == "Allgather") {
-      moved.network_bytes = (shards - 1) * size(op.inputs[1]);
-      moved.network_messages = shards - 1;
+      moved.network = {Exchange::kAllGather, shards, size(1)};
+      if (known) gathered[op.outputs[0]] = shards * moved.network.bytes;
     } else if (type.starts_with("Copy") || type == "Sum" || type == "Concat") {
       const int to = op.outputs.empty() ? -1 : scopes.ReplicaOf(net.Str(op.outputs[0]));
-      for (Symbol blob : op.inputs) {
-        if (scopes.ReplicaOf(net.Str(blob)) == to) continue;
-        moved.local_bytes += size(blob);
-        ++moved.local_messages;
+      for (size_t k = 0; k < op.inputs.size(); ++k) {
+        if (scopes.ReplicaOf(net.Str(op.inputs[k])) == to) continue;
+        moved.local.bytes += size(k);
+        ++moved.local.ranks;
       }
     }
+    moved.local_bytes = moved.local.SentByAll();
+    moved.local_messages = moved.local.Messages();
+    // Who is last in a chain passes nothing on; all others send as much.
+    const bool chain = moved.network.kind == Exchange::kReduce || moved.network.kind == Exchange::kBroadcast;
+    const int64_t senders = chain ? moved.network.ranks - 1 : moved.network.ranks;
+    moved.network_bytes = senders > 0 ? moved.network.SentByAll() / senders : 0;
+    moved.network_messages = moved.network.Messages();
     if (moved.local_messages + moved.network_messages == 0) continue;
     if (!known) {
       ++cost.unknown;
@@ -79,8 +102,7 @@ CommCost CommunicationOf(const Net& net, const ParallelOptions& options,
   return cost;
 }
 
-std::function<std::optional<int64_t>(Symbol)> DenseBytes(const Net& init, const Net& net,
-                                                         std::span<const ParamGradient> gradients) {
+BytesOfBlob DenseBytes(const Net& init, const Net& net, std::span<const ParamGradient> gradients) {
   const SymbolTable& table = *init.symbols;
   auto sizes = std::make_shared<SymbolMap<int64_t>>(table, 4 * gradients.size(), -1);
   for (const Op& op : init.ops) {
@@ -107,13 +129,28 @@ std::function<std::optional<int64_t>(Symbol)> DenseBytes(const Net& init, const 
   };
 }
 
-double SecondsOf(const CommCost& cost, const Link& local, const Link& network) {
-  const auto seconds = [](int64_t messages, int64_t bytes, const Link& link) {
-    return static_cast<double>(messages) * link.seconds_per_message +
-           static_cast<double>(bytes) / link.bytes_per_second;
+BytesOfInput BytesByShape(const Net& net, const NetShapes& shapes, const ShapeTable& table) {
+  const Ssa& ssa = shapes.ssa;
+  const auto of = [&shapes, &table](ValueId value) -> std::optional<int64_t> {
+    const TensorInfo& info = shapes.values[value];
+    if (!info.tensor() || DataTypeSize(info.type) == 0) return {};
+    auto bytes = static_cast<int64_t>(DataTypeSize(info.type));
+    for (Dim dim : info.dims) {
+      const int64_t extent = table.At(dim, LiveBytes::kSymbolValue);
+      if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return {};
+    }
+    return bytes;
   };
-  return seconds(cost.local_messages, cost.local_bytes, local) +
-         seconds(cost.network_messages, cost.network_bytes, network);
+  auto last = std::make_shared<std::vector<ValueId>>(ssa.blobs().size(), kNoValue);  // of each blob, if known
+  for (ValueId v = 0; v < shapes.values.size(); ++v)
+    if (of(v)) (*last)[ssa.values()[v].blob] = v;
+  return [of, last, &net, &ssa](OpId op, size_t input) -> std::optional<int64_t> {
+    const ValueId value = ssa.inputs(op)[input];
+    const std::optional<int64_t> bytes = of(value);
+    if (bytes) return bytes;
+    const BlobId base = GradientBase(net, ssa, ssa.values()[value].blob);
+    return base == kNoBlob || (*last)[base] == kNoValue ? std::nullopt : of((*last)[base]);
+  };
 }
 
 }  // namespace weft

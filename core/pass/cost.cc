@@ -33,20 +33,23 @@ struct Adding {
   }
 };
 
-// With the nets inside, for each operator: what the operator hands to them is read and written there.
-std::vector<OpCost> WithNested(const NetShapes& shapes, ShapeTable& table) {
+}  // namespace
+
+std::vector<OpCost> OpCosts(const NetShapes& shapes, ShapeTable& table) {
   std::vector<OpCost> costs = shapes.costs;
   for (size_t i = 0; i < shapes.nested.size();) {
     const OpId op = shapes.nested[i].op;
     Adding sum;
     for (; i < shapes.nested.size() && shapes.nested[i].op == op; ++i)
-      for (const OpCost& cost : WithNested(*shapes.nested[i].shapes, table))
+      for (const OpCost& cost : OpCosts(*shapes.nested[i].shapes, table))
         sum.Add(cost, shapes.nested[i].times, table);
     const CostSum taken = sum.Take(table);
     costs[static_cast<size_t>(op)] = taken.unknown > 0 ? OpCost{Dim(), Dim(), Dim()} : taken.cost;
   }
   return costs;
 }
+
+namespace {
 
 // "a/b/c" is in "a/b/" and in "a/"; names without a slash are in "".
 class Scopes {
@@ -79,7 +82,7 @@ class Scopes {
 NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> params, ShapeTable& table) {
   NetCost out;
   const Ssa& ssa = shapes.ssa;
-  out.ops = WithNested(shapes, table);
+  out.ops = OpCosts(shapes, table);
   out.parameters.assign(net.ops.size(), Dim(0));
   enum : uint8_t { kParam = 1, kCounted = 2 };
   SymbolMap<uint8_t> seen(*net.symbols, params.size());

@@ -36,6 +36,9 @@ struct NetCost {
   LiveBytes live;
 };
 
+/// NetCost::ops alone. What an operator hands to the nets inside it is read and written there.
+std::vector<OpCost> OpCosts(const NetShapes& shapes, ShapeTable& table);
+
 /// `params`: blobs from outside that are parameters; what else comes from outside is input.
 NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> params, ShapeTable& table);
 

@@ -8,9 +8,7 @@
 #include <memory>
 
 #include "core/base/str.h"
-#include "core/base/symbol_map.h"
 #include "core/pass/comm_cost.h"
-#include "core/pass/live_bytes.h"
 #include "core/roles/replicas.h"
 #include "core/roles/roles.h"
 #include "core/ssa/print.h"
@@ -103,17 +101,6 @@ ParallelOptions OptionsOf(const Columns& columns, int shards) {
   return options;
 }
 
-// -1 when it is not known; symbols count as 64, as where live bytes are compared.
-int64_t SizeOf(const ShapeTable& table, const TensorInfo& info) {
-  if (!info.tensor() || DataTypeSize(info.type) == 0) return -1;
-  auto bytes = static_cast<int64_t>(DataTypeSize(info.type));
-  for (Dim dim : info.dims) {
-    const int64_t extent = table.At(dim, LiveBytes::kSymbolValue);
-    if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return -1;
-  }
-  return bytes;
-}
-
 Result<Report> MakeReport(const Main& main, const Net& net, const Words& words) {
   Report report;
   std::optional<Net> init;
@@ -133,20 +120,7 @@ Result<Report> MakeReport(const Main& main, const Net& net, const Words& words) 
   if (init)
     for (GivenBlob& blob : FinalShapes(InferShapes(*init, given, table))) given.push_back(std::move(blob));
   const NetShapes shapes = InferShapes(net, given, table);
-  SymbolMap<int64_t> sizes(*net.symbols, ssa.blobs().size(), -1);
-  for (ValueId v = 0; v < shapes.values.size(); ++v) {
-    int64_t& size = sizes[shapes.ssa.blobs()[shapes.ssa.values()[v].blob]];
-    size = std::max(size, SizeOf(table, shapes.values[v]));
-  }
-  const auto bytes = [&](Symbol blob) -> std::optional<int64_t> {
-    int64_t size = sizes.Get(blob);
-    // A gradient is as large as what it is of.
-    const BlobId id = ssa.FindBlob(blob);
-    const BlobId base = size < 0 && id != kNoBlob ? GradientBase(net, ssa, id) : kNoBlob;
-    if (base != kNoBlob) size = sizes.Get(ssa.blobs()[base]);
-    return size < 0 ? std::optional<int64_t>() : size;
-  };
-  report.moved = CommunicationOf(net, OptionsOf(columns, report.shards), bytes);
+  report.moved = CommunicationOf(net, OptionsOf(columns, report.shards), BytesByShape(net, shapes, table));
   return report;
 }
 

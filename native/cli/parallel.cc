@@ -12,12 +12,13 @@
 
 #include "core/base/str.h"
 #include "core/pass/bmuf.h"
-#include "core/pass/comm_cost.h"
 #include "core/pass/parallel_plan.h"
 #include "core/pass/parallel_sync.h"
 #include "core/pass/parallel_words.h"
 #include "native/cli/command.h"
 #include "native/cli/load.h"
+#include "native/cli/predict.h"
+#include "native/cli/workbench.h"
 #include "native/io/file.h"
 #include "proto/codec.h"
 
@@ -34,6 +35,9 @@ struct Words {
   bool has_bmuf = false, has_shards = false, loss_scale_op = false;
   std::optional<int> max_concurrent;
   Schedule schedule;
+  Inputs inputs;
+  std::string hardware;
+  std::vector<int64_t> ranks;
 };
 
 // Parameters that were not named: what init makes and the net reads; computed ones if the net writes them.
@@ -116,8 +120,7 @@ Result<ParallelOptions> ReadOptions(const Words& words) {
   return options;
 }
 
-Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model) {
-  WEFT_TRY(const ParallelOptions options, ReadOptions(words));
+Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model, const ParallelOptions& options) {
   ParallelCallbacks callbacks = CallbacksOf(model);
   std::optional<Optimizer> optimizer;
   if (!words.optimizer.empty()) {
@@ -173,8 +176,33 @@ Result<void> Save(const std::string& folder, const std::vector<File>& files, con
   return WriteFile(StrCat(folder, "/plan.pbtxt"), PlanToText(plan));
 }
 
+struct Prediction {
+  Hardware hardware;
+  const Net* reducing = nullptr;  // the net that `moved` is of
+  CommCost moved;
+  std::vector<RankRow> ranks;  // with inputs
+};
+
+// What is predicted of the nets that were made with these options, and on other numbers of devices.
+Result<Prediction> Predict(const Words& words, const SingleModel& model, const ParallelOptions& options,
+                           const ParallelNets& nets) {
+  Prediction out;
+  WEFT_TRY(out.hardware, ParseHardware(words.hardware));
+  out.reducing = nets.update ? &*nets.update : nets.global_update ? &*nets.global_update : &nets.net;
+  WEFT_TRY(Counted counted, Count(nets, *out.reducing, options, words.inputs));
+  out.moved = std::move(counted.moved);
+  if (words.inputs.empty()) return out;
+  RankRequest request{words.ranks, !words.ranks.empty(), out.hardware,
+                      words.has_bmuf ? words.schedule.iterations : 1};
+  if (!request.asked) request.ranks = {1, 8, 64, 512};
+  WEFT_TRY(out.ranks,
+           PredictRanks([&](const ParallelOptions& there) { return MakeNets(words, model, there); }, options,
+                        request, words.inputs));
+  return out;
+}
+
 std::string Json(const Words& words, const ParallelNets& nets, const std::vector<File>& files,
-                 const CommCost& moved) {
+                 const Prediction& predicted) {
   std::string out;
   JsonWriter json(out);
   const SymbolTable& table = *nets.net.symbols;
@@ -191,9 +219,10 @@ std::string Json(const Words& words, const ParallelNets& nets, const std::vector
   names("checkpoint", nets.checkpoint);
   names("own_state", nets.own_state);
   names("learning_rates", nets.learning_rates);
-  json.Key("moved").BeginObject().Key("local_bytes").Int(moved.local_bytes);
-  json.Key("network_bytes").Int(moved.network_bytes);
-  json.Key("unknown").Int(static_cast<int64_t>(moved.unknown)).EndObject();
+  json.Key("moved");
+  WriteMoved(json, *predicted.reducing, predicted.moved, predicted.hardware);
+  json.Key("ranks");
+  WriteRanks(json, predicted.ranks);
   json.Key("plan").String(StrCat(words.output, "/plan.pbtxt")).EndObject();
   return out;
 }
@@ -201,17 +230,22 @@ std::string Json(const Words& words, const ParallelNets& nets, const std::vector
 int Run(Main& main, const Words& words) {
   const Result<SingleModel> model = ReadModel(words);
   if (!model) return main.Fail(model.error());
-  const Result<ParallelNets> nets = MakeNets(words, *model);
+  const Net* const known[] = {&model->net};
+  ShapeTable table;
+  if (const auto inputs = ParseInputs(main, words.inputs, known, *model->net.symbols, table); !inputs)
+    return main.Fail(inputs.error());
+  const Result<ParallelOptions> options = ReadOptions(words);
+  if (!options) return main.Fail(options.error());
+  const Result<ParallelNets> nets = MakeNets(words, *model, *options);
   if (!nets) return main.Fail(nets.error());
   const Result<Plan> plan = PlanOf(*nets, words.schedule);
   if (!plan) return main.Fail(plan.error());
+  const Result<Prediction> predicted = Predict(words, *model, *options, *nets);
+  if (!predicted) return main.Fail(predicted.error());
   const std::vector<File> files = FilesOf(*nets);
   if (const Result<void> saved = Save(words.output, files, *plan); !saved) return main.Fail(saved.error());
-  const Result<ParallelOptions> options = ReadOptions(words);
-  const Net& reducing = nets->update ? *nets->update : nets->net;
-  const CommCost moved =
-      CommunicationOf(reducing, *options, DenseBytes(nets->init, reducing, nets->gradients));
-  if (main.json) return PrintJson(main, Json(words, *nets, files, moved));
+  const CommCost& moved = predicted->moved;
+  if (main.json) return PrintJson(main, Json(words, *nets, files, *predicted));
   Stream out(STDOUT_FILENO, main.color);
   for (const File& file : files) {
     const std::string name = StrCat(file.name, ".pbtxt");
@@ -224,11 +258,14 @@ int Run(Main& main, const Words& words) {
   out.Write("plan.pbtxt", TextClass::kOutput);
   out.Write("           all of them in order\n");
   out.Write(
-      StrCat(nets->update ? "\nAn update moves " : "\nAn iteration moves ",
+      StrCat(nets->update          ? "\nAn update moves "
+             : nets->global_update ? "\nA block moves "
+                                   : "\nAn iteration moves ",
              FormatBytes(static_cast<uint64_t>(moved.local_bytes)), " between devices and sends ",
              FormatBytes(static_cast<uint64_t>(moved.network_bytes)), " to other machines",
              moved.unknown ? StrCat(", and ", moved.unknown, " operators more whose sizes are unknown") : "",
              ".\n"));
+  if (!predicted->ranks.empty()) PrintRanks(out, predicted->ranks);
   out.Flush();
   return out.failed() ? kInputAtFault : kOk;
 }
@@ -324,17 +361,38 @@ void AddParallel(CLI::App& app, Main& main) {
   command->add_option("--iterations", words->schedule.iterations, "of the plan; with --bmuf, in each block")
       ->type_name("N");
   command->add_option("--blocks", words->schedule.blocks, "of the plan, with --bmuf")->type_name("N");
+  AddRepeated(
+      *command, "--input", words->inputs,
+      "the shape of what one device reads from outside, such as data=32,3,224,224: then the time of a step "
+      "is predicted")
+      ->type_name("BLOB=SHAPE");
+  command->add_option("--ranks", words->ranks, "on how many devices in all (1,8,64,512)")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
+      ->type_name("N,...");
+  command
+      ->add_option(
+          "--hardware", words->hardware,
+          "flops=1e13,memory=8e11 of a device, latency=5e-6,bandwidth=5e10 between devices of a machine, "
+          "net_latency=2e-5,net_bandwidth=1.25e10 between machines, in operations, bytes and seconds, and "
+          "algorithm=ring, tree or fastest: these are the defaults")
+      ->type_name("SPEC");
   command->add_option("-o,--output", words->output, "folder for the nets and plan.pbtxt")
       ->required()
       ->type_name("DIR");
   AddJson(
       *command, main,
-      R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],)"
-      R"("own_state":[...],"learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators},"plan":path})");
+      R"({"nets":{name:operators},"params":[...],"computed":[...],"checkpoint":[...],"own_state":[...],)"
+      R"("learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators,)"
+      R"("ops":[{op,type,blob,local_bytes,network_bytes,seconds}],"by_type":[{type,ops,...}]},)"
+      R"("ranks":[{ranks,machines,devices,compute,communication,hidden,step,efficiency,unknown}],"plan":path})");
   command->footer(
       "DIR gets init and net, and as they apply update, global_init, global_update, warmup, barrier_init and "
       "barrier "
-      "(.pbtxt), and plan.pbtxt, which runs them. Without --optimizer and --update the model only runs "
+      "(.pbtxt), and plan.pbtxt, which runs them. With --input, the seconds of a step: what the busiest "
+      "device computes, what is exchanged, how "
+      "much of that is hidden while it computes; efficiency is against the first number of ranks. Without "
+      "--optimizer and --update the model only runs "
       "forward.");
 }
 

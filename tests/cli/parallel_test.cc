@@ -90,6 +90,38 @@ TEST(Parallel, SyncsAndSumsBlobs) {
   EXPECT_EQ(last({"--sync", "z"}), "weft: error: there is no blob cpu_0/z\n");
 }
 
+TEST(Parallel, PredictsBytesAndTime) {
+  const Model model;
+  const Outcome made = model.Parallel(
+      {"--devices", "cuda:0-1", "--nccl", "--optimizer", "sgd:base_lr=0.1", "--input", "x=5,3", "--ranks",
+       "1,2,8", "--hardware", "latency=1,bandwidth=1,net_latency=10,net_bandwidth=1,flops=1e9", "--json"});
+  ASSERT_EQ(made.exit, 0) << made.err;
+  const auto json = made.json();
+  const auto& ops = json["moved"]["ops"];
+  ASSERT_EQ(ops.size(), 2u);  // b of 4 bytes, w of 12: both devices send it once
+  EXPECT_EQ(ops[0]["blob"], "gpu_0/b_grad");
+  EXPECT_EQ(ops[0]["local_bytes"], 8);
+  EXPECT_EQ(ops[1]["local_bytes"], 24);
+  EXPECT_EQ(ops[1]["seconds"], 2 + 12);
+  EXPECT_EQ(json["moved"]["by_type"][0]["type"], "NCCLAllreduce");
+  EXPECT_EQ(json["moved"]["by_type"][0]["seconds"], 2 + 4 + 2 + 12);
+  const auto& ranks = json["ranks"];
+  ASSERT_EQ(ranks.size(), 3u);
+  EXPECT_EQ(ranks[0]["communication"], 0);
+  EXPECT_EQ(ranks[1]["communication"], 20);
+  EXPECT_EQ(ranks[2]["machines"], 4);
+  // On four machines 4 messages and 3/2 of the bytes more.
+  EXPECT_EQ(ranks[2]["communication"], 20 + (40 + 6) + (40 + 18));
+  EXPECT_EQ(ranks[2]["unknown"], 0);
+  EXPECT_EQ(ranks[0]["efficiency"], 1);
+
+  const Outcome text = model.Parallel({"--devices", "cpu:0", "--input", "x=5,3"});
+  EXPECT_NE(text.out.find("efficiency\n      1         1     0.00 ms        0.00 ms"), std::string::npos)
+      << text.out;
+  EXPECT_EQ(model.Parallel({"--devices", "cpu:0", "--hardware", "flops=fast"}).exit, 1);
+  EXPECT_EQ(model.Parallel({"--devices", "cpu:0", "--ranks", "0"}).exit, 2);
+}
+
 TEST(Parallel, Bmuf) {
   const Model model;
   const std::string update = model.folder.Write("update.pbtxt", R"(name: "u"

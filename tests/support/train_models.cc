@@ -21,7 +21,8 @@ SingleModel ForwardModel(std::string_view name) {
            model.net.Str(op.outputs[0]).ends_with("_grad");
   };
   const auto backward = std::find_if(ops.begin(), ops.end(), is_seed);
-  for (auto seed = backward; seed != ops.end() && is_seed(*seed); ++seed) model.losses.push_back(seed->inputs[0]);
+  for (auto seed = backward; seed != ops.end() && is_seed(*seed); ++seed)
+    model.losses.push_back(seed->inputs[0]);
   ops.erase(backward, ops.end());
 
   enum : uint8_t { kMade = 1, kWritten = 2, kRead = 4 };

@@ -10,8 +10,8 @@
 
 namespace weft::test {
 
-/// "resnet50_train": what models/resnet50_train.pb does before its backward pass, with its init net, its losses
-/// and its parameters (computed ones are those that the net writes).
+/// "resnet50_train": what models/resnet50_train.pb does before its backward pass, with its init net, its
+/// losses and its parameters (computed ones are those that the net writes).
 SingleModel ForwardModel(std::string_view name);
 
 /// That model for many devices, trained by plain SGD.
