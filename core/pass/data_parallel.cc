@@ -164,8 +164,9 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
   if (options.shared_model) KeepMasterParams(replicas);
   if (options.shard_optimizer) {
     WEFT_TRY_VOID(internal::UpdateOwn(replicas, options));
-    replicas.collectives.Sync(built.net, built.init, devices, replicas.Groups(0, replicas.params_end),
-                              concurrent);
+    std::vector<const BlobGroup*> sent = replicas.Groups(0, replicas.params_end);
+    std::erase_if(sent, [](const BlobGroup* group) { return !group->owner; });
+    replicas.collectives.Sync(built.net, built.init, devices, std::move(sent), concurrent);
   } else {
     WEFT_TRY_VOID(replicas.Update());
   }

@@ -6,6 +6,43 @@
 // out is nets; native/comm only executes their collectives. Names and order are those of Caffe2's
 // data_parallel_model (semantics.md section 6); its faults B39-B50 are mended. Linear in the replicated nets.
 // Values; a ModelBuilder belongs to whoever builds.
+//
+// Caffe2's arguments and calls, here and in `weft parallel`:
+//   model_helper_obj                  ModelBuilder; its params of before   --init --net --param --common
+//   input_builder_fun                 ParallelCallbacks::input             part of --net
+//   forward_pass_builder_fun          forward                              --net --loss --loss-scale-op
+//   param_update_builder_fun          param_update                         --update
+//   optimizer_builder_fun             optimizer                            --optimizer
+//   post_sync_builder_fun             post_sync                            --post-sync
+//   pre_grad_net_transformer_fun      before_gradients                     weft pass on --net
+//   net_transformer_fun               net_transformer                      weft pass on the result
+//   devices, cpu_device, ideep        devices, device_type                 --devices
+//   rendezvous: kv_handler            Rendezvous::kv_handler               --store
+//     num_shards, shard_id, engine    the same                             --shards --shard-id --engine
+//     transport, interface            the same                             --transport --interface
+//     mpi_rendezvous                  the same                             set by --engine MPI
+//   net_type                          net_type                             --net-type
+//   broadcast_computed_params         the same                             --no-broadcast-computed
+//   optimize_gradient_memory          the same                             --share-gradients
+//   dynamic_memory_management         the same                             --free
+//   blobs_to_keep                     the same                             --keep
+//   use_nccl                          the same                             --nccl
+//   max_concurrent_distributed_ops    the same                             --max-concurrent
+//   num_threads_per_device            threads_per_device                   --threads
+//   shared_model                      the same                             --shared-model
+//   combine_spatial_bn                the same                             --combine-bn
+//   barrier_net_timeout_sec           barrier_timeout_ms                   --barrier-timeout
+//   Parallelize_BMUF                  ParallelizeBmuf (bmuf.h)             --bmuf
+//   AddBlobSync                       AddBlobSync (parallel_sync.h)        --sync
+//   AddDistributedBlobSync            AddDistributedBlobSync               --sum
+//   Synchronize, _RunComparison       Synchronize, AllCompare
+//   FinalizeAfterCheckpoint           SyncAfterCheckpoint
+//   ExtractPredictorNet               ExtractReplicaPredictor (parallel_tools.h)
+//   ConvertNetForDevice               ConvertNetForDevice
+//   OptimizeGradientMemory            OptimizeGradientMemory               weft pass memory on the result
+//   GetCheckpointParams               ParallelNets::checkpoint             --json
+//   GetLearningRateBlobNames          ParallelNets::learning_rates         --json
+//   RunInitNet, RunNet, RunWarmup     PlanOf (parallel_plan.h)             plan.pbtxt
 #pragma once
 
 #include <cstdint>
@@ -33,6 +70,8 @@ struct ModelBuilder {
   std::vector<Symbol> params{};            // trained, in the order of their making
   std::vector<Symbol> computed_params{};   // filled by the net itself (running means), not trained
   std::vector<ParamGradient> gradients{};  // once there is a backward pass, in the order of params
+  std::vector<Symbol> unneeded{};  // made by init for updates that are done elsewhere: taken out behind
+                                   // the updates
 
   Gradient GradientOf(Symbol param) const;
   /// Takes the net (the init net) out, edits it and puts it back under its name.
@@ -141,16 +180,20 @@ struct SingleModel {
   Net init, net;
   std::vector<Symbol> losses, params;
   std::vector<Symbol> computed_params{};
+  // Parameters that all replicas read under this one name, and init makes once: to be in ModelBuilder::params
+  // from the start. Only an optimizer updates them, with the sum of the gradients of this machine's replicas.
+  std::vector<Symbol> common_params{};
   // What each device does with its gradients: reads that of a parameter as "<param>_grad", a sparse one as
   // "<param>_grad_indices" and "<param>_grad_values", whatever the backward pass calls them.
   std::optional<Net> update{};
+  std::optional<Net> post_sync{};  // what each device does behind the first sync: appended to init
   bool loss_scale_op = false;  // the last operator on each loss is a Scale that carries the loss scale; else
                                // one is appended
 };
 
-/// `input`, `forward` and, when the model has an update net, `param_update`: the model's operators with each
-/// blob in the replica's name scope and each operator on its device, those that are on the CPU by their own
-/// device option excepted. `model` must outlive the callbacks.
+/// `forward` and, when the model has these nets, `param_update` and `post_sync`: the model's operators with
+/// each blob in the replica's name scope and each operator on its device, those that are on the CPU by their
+/// own device option excepted. `model` must outlive the callbacks.
 ParallelCallbacks CallbacksOf(const SingleModel& model);
 
 }  // namespace weft

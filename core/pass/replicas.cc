@@ -179,6 +179,13 @@ Result<void> Replicas::GroupGradients() {
       return Error{ErrorCode::kNotFound,
                    StrCat("the losses do not depend on ", name, ", a parameter that the replicas share"), -1,
                    name};
+    if (i < not_parallel_ && options_.num_shards() > 1)
+      return Error{ErrorCode::kUnsupported,
+                   StrCat("the gradient of ", name,
+                          ", a parameter that the replicas share, would stay on its machine: "
+                          "num_shards must be 1, found ",
+                          options_.num_shards()),
+                   -1, name};
     if (i < not_parallel_ || gradient.none()) continue;  // no loss depends on it: it stays as it is
     const std::string group = gradient.is_sparse()
                                   ? StrCat(Ungrouped(gradient.indices), ":", Ungrouped(gradient.values))
@@ -192,6 +199,16 @@ Result<void> Replicas::GroupGradients() {
 Result<void> Replicas::Update() {
   if (callbacks_.optimizer) return callbacks_.optimizer(model);
   for (const Scope& scope : scopes.of) WEFT_TRY_VOID(callbacks_.param_update(model, scope));
+  if (model.unneeded.empty()) return {};
+  SymbolMap<uint8_t> unneeded(*model.init.net().symbols, model.unneeded.size(), 0);
+  for (Symbol blob : model.unneeded) unneeded[blob] = 1;
+  model.EditInit([&](Net init) {
+    std::erase_if(init.ops, [&](const Op& op) {
+      return !op.outputs.empty() && std::all_of(op.outputs.begin(), op.outputs.end(),
+                                                [&](Symbol blob) { return unneeded.Get(blob) != 0; });
+    });
+    return init;
+  });
   return {};
 }
 

@@ -94,6 +94,7 @@ Result<void> UpdateOwn(Replicas& replicas, const ParallelOptions& options) {
   const auto is_others = [&](Symbol param) {
     if (number.Get(param) < 0) return false;
     const BlobGroup& group = replicas.groups[static_cast<size_t>(number.Get(param))];
+    if (!group.owner) return false;  // no loss depends on it
     return group.owner->shard != options.shard_id() || group.blobs[group.owner->device].dense != param;
   };
   const std::vector<Symbol> params = model.params;

@@ -22,8 +22,10 @@ class Replicator {
         scope_(scope),
         nesting_(*symbols_),
         map_(*symbols_, 4 * (model.net.ops.size() + model.init.ops.size())) {
+    for (Symbol blob : model.common_params) map_.Set(blob, blob);
     for (const Net* net : {&model.init, &model.net}) Enter(*net);
-    if (model.update) Enter(*model.update);
+    for (const std::optional<Net>* net : {&model.update, &model.post_sync})
+      if (*net) Enter(**net);
   }
 
   Symbol operator()(Symbol blob) const { return map_(blob); }
@@ -109,7 +111,15 @@ Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder&
       }
     }
   }
+  const auto is_common = [&](Symbol blob) {
+    return std::find(model.common_params.begin(), model.common_params.end(), blob) !=
+           model.common_params.end();
+  };
   for (const Op& op : model.init.ops) {
+    if (std::any_of(op.outputs.begin(), op.outputs.end(), is_common)) {
+      if (!to.init.BlobIsDefined(op.outputs[0])) to.init.Append(op);
+      continue;
+    }
     WEFT_TRY(Op copy, replica.Replica(op));
     to.init.Append(std::move(copy));
   }
@@ -142,18 +152,17 @@ Result<std::vector<Symbol>> BuildForward(const SingleModel& model, ModelBuilder&
 // Appends the update net's operators, but those of parameters that have no gradient here: another replica
 // updates these (shard_optimizer, a shared model), or no loss depends on them. The state of such parameters
 // leaves the init net.
-Result<void> AppendUpdate(const SingleModel& model, const Replicator& replica, ModelBuilder& to) {
+Result<void> AppendUpdate(const SingleModel& model, const Replicator& replica,
+                          const SymbolMap<Gradient>& gradients, ModelBuilder& to) {
   enum : uint8_t { kHere = 1, kElsewhere = 2 };
   const Net& update = *model.update;
   SymbolMap<uint8_t> where(*update.symbols, 2 * update.ops.size(), 0);
-  SymbolMap<uint8_t> drop(*update.symbols, update.ops.size(), 0);
   for (Symbol param : model.params) {
-    const uint8_t place = to.GradientOf(replica(param)).none() ? kElsewhere : kHere;
+    const uint8_t place = gradients.Get(replica(param)).none() ? kElsewhere : kHere;
     where[param] |= place;
     for (std::string_view suffix : {"_grad", "_grad_indices", "_grad_values"})
       if (const Symbol blob = update.symbols->Find(StrCat(update.Str(param), suffix))) where[blob] |= place;
   }
-  bool drops = false;
   for (size_t i = 0; i < update.ops.size(); ++i) {
     const Op& op = update.ops[i];
     uint8_t places = 0;
@@ -165,22 +174,33 @@ Result<void> AppendUpdate(const SingleModel& model, const Replicator& replica, M
                           " belongs to parameters that different replicas update"),
                    static_cast<int64_t>(i)};
     for (Symbol blob : op.outputs) {
-      if (places == kElsewhere && !where.Get(blob)) drop[replica(blob)] = drops = true;
+      if (places == kElsewhere && !where.Get(blob)) to.unneeded.push_back(replica(blob));
       where[blob] |= places;
     }
     if (places == kElsewhere) continue;
     WEFT_TRY(Op copy, replica.Replica(op));
     to.net.Append(std::move(copy));
   }
-  if (drops)
-    to.EditInit([&](Net init) {
-      std::erase_if(init.ops, [&](const Op& op) {
-        return !op.outputs.empty() && std::all_of(op.outputs.begin(), op.outputs.end(),
-                                                  [&](Symbol blob) { return drop.Get(blob) != 0; });
-      });
-      return init;
-    });
   return {};
+}
+
+Result<void> BuildUpdate(const SingleModel& model, ModelBuilder& to, const Scope& scope) {
+  if (!model.common_params.empty())
+    return Error{ErrorCode::kUnsupported,
+                 StrCat("an update net would update ", model.net.Str(model.common_params[0]),
+                        ", which all replicas share, once for each: give an optimizer"),
+                 -1, std::string(model.net.Str(model.common_params[0]))};
+  Replicator replica(model, to.registry, scope);
+  SymbolMap<Gradient> of(*model.net.symbols, to.gradients.size());
+  for (const auto& [param, gradient] : to.gradients) of[param] = gradient;
+  for (Symbol param : model.params) {
+    const Gradient gradient = of.Get(replica(param));
+    const std::string name = StrCat(model.net.Str(param), "_grad");
+    replica.Set(name, gradient.dense);
+    replica.Set(StrCat(name, "_indices"), gradient.indices);
+    replica.Set(StrCat(name, "_values"), gradient.values);
+  }
+  return AppendUpdate(model, replica, of, to);
 }
 
 }  // namespace
@@ -190,19 +210,19 @@ ParallelCallbacks CallbacksOf(const SingleModel& model) {
   callbacks.forward = [&model](ModelBuilder& to, const Scope& scope, float loss_scale) {
     return BuildForward(model, to, scope, loss_scale);
   };
-  if (!model.update) return callbacks;
-  callbacks.param_update = [&model](ModelBuilder& to, const Scope& scope) -> Result<void> {
-    Replicator replica(model, to.registry, scope);
-    for (Symbol param : model.params) {
-      const Gradient gradient = to.GradientOf(replica(param));
-      const std::string name = StrCat(model.net.Str(param), "_grad");
-      replica.Set(name, gradient.dense);
-      replica.Set(StrCat(name, "_indices"), gradient.indices);
-      replica.Set(StrCat(name, "_values"), gradient.values);
-    }
-    WEFT_TRY_VOID(AppendUpdate(model, replica, to));
-    return {};
-  };
+  if (model.update)
+    callbacks.param_update = [&model](ModelBuilder& to, const Scope& scope) {
+      return BuildUpdate(model, to, scope);
+    };
+  if (model.post_sync)
+    callbacks.post_sync = [&model](ModelBuilder& to, const Scope& scope) -> Result<void> {
+      const Replicator replica(model, to.registry, scope);
+      for (const Op& op : model.post_sync->ops) {
+        WEFT_TRY(Op copy, replica.Replica(op));
+        to.init.Append(std::move(copy));
+      }
+      return {};
+    };
   return callbacks;
 }
 

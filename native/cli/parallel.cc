@@ -27,8 +27,8 @@ namespace weft::cli {
 namespace {
 
 struct Words {
-  std::string init, net, update, devices, optimizer, bmuf, output;
-  std::vector<std::string> loss, param, computed, keep, sync, sum;
+  std::string init, net, update, post_sync, devices, optimizer, bmuf, output;
+  std::vector<std::string> loss, param, computed, common, keep, sync, sum;
   ParallelOptions options;
   Rendezvous meet;
   std::optional<std::string> transport, interface;
@@ -83,9 +83,14 @@ Result<SingleModel> ReadModel(const Words& words) {
     WEFT_TRY(Net update, LoadNet(words.update));
     model.update = Rehome(update, model.init.symbols);
   }
+  if (!words.post_sync.empty()) {
+    WEFT_TRY(Net post_sync, LoadNet(words.post_sync));
+    model.post_sync = Rehome(post_sync, model.init.symbols);
+  }
   WEFT_TRY(model.losses, Blobs(model.net, "loss", words.loss));
   WEFT_TRY(model.params, Blobs(model.net, "param", words.param));
   WEFT_TRY(model.computed_params, Blobs(model.net, "computed", words.computed));
+  WEFT_TRY(model.common_params, Blobs(model.net, "common", words.common));
   model.loss_scale_op = words.loss_scale_op;
   if (words.param.empty()) {
     std::vector<Symbol> computed = std::move(model.computed_params);
@@ -98,12 +103,20 @@ Result<SingleModel> ReadModel(const Words& words) {
       model.computed_params = std::move(computed);
     }
   }
+  std::erase_if(model.params, [&](Symbol blob) {
+    return std::find(model.common_params.begin(), model.common_params.end(), blob) !=
+           model.common_params.end();
+  });
   return model;
 }
 
 Result<ParallelOptions> ReadOptions(const Words& words) {
   ParallelOptions options = words.options;
-  WEFT_TRY(DeviceList devices, ParseDeviceList(words.devices));
+  const std::string all =
+      words.devices == "cpu" || words.devices == "ideep"
+          ? StrCat(words.devices, ":0-", std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)) - 1)
+          : words.devices;
+  WEFT_TRY(DeviceList devices, ParseDeviceList(all));
   options.device_type = devices.type;
   options.devices = std::move(devices.ids);
   options.blobs_to_keep = words.keep;
@@ -134,6 +147,7 @@ Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model, cons
   NameRegistry registry;
   ModelBuilder builder{registry, NetBuilder(registry, model.net.Str(model.net.name), model.net.symbols),
                        NetBuilder(registry, model.init.Str(model.init.name), model.net.symbols)};
+  builder.params = model.common_params;
   const auto make = [&]() -> Result<ParallelNets> {
     if (!words.has_bmuf) return Parallelize(std::move(builder), StandardOps(), callbacks, options);
     BmufOptions bmuf;
@@ -288,7 +302,12 @@ void AddParallel(CLI::App& app, Main& main) {
               "a parameter that the net computes, such as a running mean; without any, and without --param, "
               "what init makes and the net reads and writes")
       ->type_name("BLOB");
-  command->add_option("--devices", words->devices, "cpu:0-3, cuda:0,2, hip:0-7, ideep:0")
+  AddRepeated(*command, "--common", words->common,
+              "a parameter that is made once for all replicas of a machine, which read it under its own name")
+      ->type_name("BLOB");
+  command
+      ->add_option("--devices", words->devices,
+                   "cpu:0-3, cuda:0,2, hip:0-7, ideep:0; cpu: all of this machine")
       ->required()
       ->type_name("KIND:N,...");
   command
@@ -299,6 +318,10 @@ void AddParallel(CLI::App& app, Main& main) {
   command
       ->add_option("--update", words->update,
                    "a net that updates the parameters of one device from their gradients PARAM_grad")
+      ->type_name("FILE");
+  command
+      ->add_option("--post-sync", words->post_sync,
+                   "a net that each device runs in init, when the parameters are equal everywhere")
       ->type_name("FILE");
   command->add_flag("--loss-scale-op", words->loss_scale_op,
                     "each loss ends in a Scale on itself that carries the loss scale; else one is added");

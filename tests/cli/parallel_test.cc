@@ -122,6 +122,20 @@ TEST(Parallel, PredictsBytesAndTime) {
   EXPECT_EQ(model.Parallel({"--devices", "cpu:0", "--ranks", "0"}).exit, 2);
 }
 
+TEST(Parallel, SharesParametersAndRunsBehindTheFirstSync) {
+  const Model model;
+  const std::string post =
+      model.folder.Write("post.pbtxt", R"(name: "p" op { input: "w" output: "w_start" type: "Copy" })");
+  const Outcome outcome = model.Parallel(
+      {"--devices", "cpu:0-1", "--optimizer", "sgd", "--common", "b", "--post-sync", post, "--json"});
+  EXPECT_EQ(outcome.exit, 0) << outcome.err;
+  EXPECT_EQ(outcome.json()["params"], nlohmann::json::array({"b", "cpu_0/w", "cpu_1/w"}));
+  const std::string init = Weft({"print", model.out + "/init.pbtxt"}).out;
+  EXPECT_NE(init.find("ConstantFill() -> b "), std::string::npos) << init;
+  EXPECT_NE(init.find("-> cpu_1/w_start"), std::string::npos) << init;
+  EXPECT_EQ(model.Parallel({"--devices", "cpu", "--optimizer", "sgd"}).exit, 0);
+}
+
 TEST(Parallel, Bmuf) {
   const Model model;
   const std::string update = model.folder.Write("update.pbtxt", R"(name: "u"

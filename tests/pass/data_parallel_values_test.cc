@@ -84,9 +84,10 @@ Result<ParallelNets> Plan(const SingleModel& model, const ParallelOptions& optio
     return AddOptimizer(built.registry, built.net, built.init, Sgd{.rate = {0.1f}}, params);
   };
   NameRegistry registry;
-  return Parallelize({registry, NetBuilder(registry, "m", model.net.symbols),
-                      NetBuilder(registry, "m_init", model.net.symbols)},
-                     StandardOps(), callbacks, options);
+  ModelBuilder builder{registry, NetBuilder(registry, "m", model.net.symbols),
+                       NetBuilder(registry, "m_init", model.net.symbols)};
+  builder.params = model.common_params;
+  return Parallelize(std::move(builder), StandardOps(), callbacks, options);
 }
 
 // Trains three steps with `total` rows over the devices; `start` gives the parameters.
@@ -212,6 +213,40 @@ TEST(DataParallelValues, ReplicasTrainAsOneDeviceWithAllOfTheBatch) {
     ++agree;
   }
   std::puts(StrCat("replicated runs equal one device: ", agree, " of ", std::size(variants)).c_str());
+}
+
+// One bias is made once, and read by all replicas under its own name.
+TEST(DataParallelValues, ReplicasShareCommonParameters) {
+  const std::vector<Json> rows = ReadJsonl("caffe2/data_parallel.jsonl");
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [](const Json& of) { return of.at("name") == "cpu_mlp_2_sgd"; });
+  SingleModel model = ReadModel(row->at("single"));
+  const SingleModel alone = model;
+  model.common_params = {model.params.back()};  // zeros at first
+  model.params.pop_back();
+  model.post_sync =
+      NetFromText(R"(name: "p" op { input: "fc1_w" output: "start_w" type: "Copy" })", model.net.symbols);
+  Trial one, many;
+  one.options.device_type = many.options.device_type = kCpu;
+  one.options.devices = {0};
+  many.options.devices = {0, 1, 2};
+  ASSERT_EQ(Train(alone, "cpu_mlp_2_sgd", 3 * kPart, nullptr, one), "");
+  ASSERT_EQ(Train(model, "cpu_mlp_2_sgd", 3 * kPart, &one, many), "");
+  EXPECT_EQ(
+      Difference(*many.workspace->FindTensor("fc2_b"), *one.workspace->FindTensor("cpu_0/fc2_b"), 2e-5, 1e-4),
+      "");
+  EXPECT_EQ(Difference(*many.workspace->FindTensor("cpu_2/fc1_w"), *one.workspace->FindTensor("cpu_0/fc1_w"),
+                       2e-5, 1e-4),
+            "");
+  for (const char* device : {"cpu_0/", "cpu_2/"}) {
+    EXPECT_FALSE(many.workspace->HasBlob(StrCat(device, "fc2_b")));
+    EXPECT_TRUE(many.workspace->HasBlob(StrCat(device, "start_w")));
+  }
+  many.options.rendezvous = Rendezvous{.num_shards = 2};
+  EXPECT_EQ(Plan(model, many.options).error().message,
+            "the gradient of fc2_b, a parameter that the replicas share, would stay on its machine: "
+            "num_shards must "
+            "be 1, found 2");
 }
 
 }  // namespace

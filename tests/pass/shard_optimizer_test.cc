@@ -295,6 +295,26 @@ TEST(ShardOptimizer, DealsParametersByBytes) {
   EXPECT_EQ(sync->sync.ops.size(), 4u);
 }
 
+// A parameter that no loss depends on has no owner, and stays as it is.
+TEST(ShardOptimizer, LeavesFrozenParameters) {
+  for (const bool update_net : {false, true}) {
+    SingleModel model = ReadModel("cpu_mlp_2_sgd");
+    model.init.ops.push_back(model.init.ops[0]);
+    model.init.ops.back().outputs = {model.init.Intern("frozen")};
+    model.params.insert(model.params.begin(), model.init.Intern("frozen"));
+    if (update_net) AddUpdateNet(model);
+    ParallelOptions options;
+    options.device_type = kCpu;
+    options.devices = {0, 1};
+    options.shard_optimizer = true;
+    const Result<ParallelNets> nets = Plan(model, "sgd:momentum=0.9", options);
+    ASSERT_TRUE(nets.has_value()) << nets.error().message;
+    EXPECT_FALSE(nets->groups[0].owner.has_value());
+    for (const Op& op : nets->net.ops)
+      for (Symbol blob : op.outputs) EXPECT_FALSE(nets->net.Str(blob).ends_with("frozen"));
+  }
+}
+
 TEST(ShardOptimizer, IsRefusedWhereItMakesNoSense) {
   const SingleModel model = ReadModel("cpu_mlp_2_sgd");
   ParallelOptions options;
