@@ -19,7 +19,8 @@
 namespace weft {
 
 struct RecomputeLimits {
-  /// Live bytes to get down to with as few operations as possible; without it, the lowest peak.
+  /// Live bytes to get down to with as few operations as possible; without it, the lowest peak that is found,
+  /// or one that is higher by half a percent at the most, where that takes fewer operations.
   std::optional<int64_t> budget{};
   /// Operations of what runs again, in percent of the net's, at the most. No operator runs more than twice.
   std::optional<int64_t> most_percent{};

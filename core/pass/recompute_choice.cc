@@ -25,19 +25,18 @@ class Cuts {
       if (!model.may(made.def) || made.last_forward_use == made.def) continue;
       const size_t from = static_cast<size_t>(made.def) + 1, to = static_cast<size_t>(made.last_forward_use);
       cross_[from] += made.bytes;
-      cross_[to + 1 <= turn ? to + 1 : turn] -= made.bytes;
+      cross_[to + 1] -= made.bytes;
       if (!made.gone) continue;
       ++barred[from];
-      --barred[to + 1 <= turn ? to + 1 : turn];
+      --barred[to + 1];
     }
     int64_t crossing = 0;
     int32_t bars = 0;
     for (size_t j = 0; j <= turn; ++j) {
       cross_[j] = crossing += cross_[j];
       bars += barred[j];
-      if (j > 0)
-        size_[j] =
-            size_[j - 1] + (model.may(static_cast<OpId>(j - 1)) ? model.stored(static_cast<OpId>(j - 1)) : 0);
+      const OpId before = static_cast<OpId>(j) - 1;
+      if (j > 0) size_[j] = size_[j - 1] + (model.may(before) ? model.stored(before) : 0);
       if (bars == 0 || j == 0 || j == turn) places_.push_back(j);
     }
   }
