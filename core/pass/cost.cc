@@ -77,6 +77,20 @@ class Scopes {
   std::unordered_map<std::string, size_t> places_;  // looked up, never walked
 };
 
+// By blob: 1 when each operator that reads it as it comes from outside overwrites it.
+std::vector<uint8_t> OnlyKeptUp(const Ssa& ssa, size_t num_ops) {
+  std::vector<uint8_t> kept_up(ssa.blobs().size(), 1);
+  std::vector<OpId> writer(ssa.blobs().size(), kNoOp);
+  for (OpId op = 0; op < static_cast<OpId>(num_ops); ++op) {
+    for (const ValueId v : ssa.outputs(op)) writer[ssa.values()[v].blob] = op;
+    for (const ValueId v : ssa.inputs(op)) {
+      const Value& value = ssa.values()[v];
+      if (value.def == kNoOp && writer[value.blob] != op) kept_up[value.blob] = 0;
+    }
+  }
+  return kept_up;
+}
+
 }  // namespace
 
 NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> params, ShapeTable& table) {
@@ -89,7 +103,8 @@ NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> 
   for (const Symbol name : params) seen[name] = kParam;
   Scopes scopes;
   Adding total;
-  DimSum parameter_bytes;
+  DimSum parameter_bytes, state, state_bytes;
+  const std::vector<uint8_t> kept_up = OnlyKeptUp(ssa, net.ops.size());
   for (size_t i = 0; i < net.ops.size(); ++i) {
     const Op& op = net.ops[i];
     const OpId id = static_cast<OpId>(i);
@@ -101,6 +116,14 @@ NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> 
         continue;
       if (!shapes.values[v].tensor()) continue;
       const Dim elements = table.Product(shapes.values[v].dims);
+      if (kept_up[value.blob]) {
+        if (!(seen.Get(blob) & kCounted)) {
+          state.Add(elements, table);
+          state_bytes.Add(BytesOf(table, shapes.values[v]), table);
+        }
+        seen[blob] = kParam | kCounted;
+        continue;
+      }
       out.parameters[i] = table.Add(out.parameters[i], elements);
       if (seen.Get(blob) & kCounted) continue;
       seen[blob] = kParam | kCounted;
@@ -118,6 +141,8 @@ NetCost CostOf(const Net& net, const NetShapes& shapes, std::span<const Symbol> 
   out.total = total.Take(table);
   scopes.Take(table, out.scopes);
   out.parameter_bytes = parameter_bytes.Take(table);
+  out.state = state.Take(table);
+  out.state_bytes = state_bytes.Take(table);
   out.live = MostLive(net, shapes, table);
   return out;
 }

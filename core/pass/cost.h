@@ -33,6 +33,9 @@ struct NetCost {
   std::vector<ScopeCost> scopes;  // by first appearance
   CostSum total;
   Dim parameter_bytes = 0;
+  // Elements and bytes of what counts as parameter but is only kept up to date: every operator that reads it
+  // as it comes also overwrites it. Momentum, counters, running statistics. In no other sum.
+  Dim state = 0, state_bytes = 0;
   LiveBytes live;
 };
 

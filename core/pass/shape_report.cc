@@ -116,6 +116,7 @@ class Printer {
       Put("\n");
     }
     Put(StrCat("parameters ", BytesText(table_, cost.parameter_bytes)));
+    if (!(cost.state_bytes == Dim(0))) Put(StrCat("; state ", BytesText(table_, cost.state_bytes)));
     if (cost.live.op != kNoOp)
       Put(StrCat("; at most ", BytesText(table_, cost.live.most), " live at once, at ",
                  OpLabel(net, cost.live.op)));
@@ -127,16 +128,6 @@ class Printer {
   const ShapeTable& table_;
   const EmitPiece& emit_;
 };
-
-void WriteDim(JsonWriter& json, const ShapeTable& table, Dim dim) {
-  if (dim.known()) {
-    json.Int(dim.code);
-  } else if (dim.unknown()) {
-    json.Null();
-  } else {
-    json.String(table.SumText(dim));
-  }
-}
 
 void WriteCost(JsonWriter& json, const ShapeTable& table, const OpCost& cost, Dim parameters) {
   json.Key("flops");
@@ -197,6 +188,16 @@ void WriteBlobs(JsonWriter& json, const Net& net, const NetShapes& shapes, Shape
 
 }  // namespace
 
+void WriteDim(JsonWriter& json, const ShapeTable& table, Dim dim) {
+  if (dim.known()) {
+    json.Int(dim.code);
+  } else if (dim.unknown()) {
+    json.Null();
+  } else {
+    json.String(table.SumText(dim));
+  }
+}
+
 void PrintShapes(const Net& net, const NetShapes& shapes, const NetCost& cost, const ShapeTable& table,
                  const EmitPiece& emit) {
   Printer printer(table, emit);
@@ -233,6 +234,10 @@ void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, cons
   WriteCost(json, table, cost.total.cost, cost.total.parameters);
   json.Key("parameter_bytes");
   WriteDim(json, table, cost.parameter_bytes);
+  json.Key("state");
+  WriteDim(json, table, cost.state);
+  json.Key("state_bytes");
+  WriteDim(json, table, cost.state_bytes);
   json.EndObject().Key("live").BeginArray();
   for (const int64_t bytes : cost.live.at) json.Int(bytes);
   json.EndArray().Key("peak").BeginObject().Key("bytes");

@@ -25,4 +25,7 @@ std::string ShapesListing(const Net& net, const NetShapes& shapes, const NetCost
 void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, const NetCost& cost,
                  ShapeTable& table);
 
+/// One extent or sum, as there.
+void WriteDim(JsonWriter& json, const ShapeTable& table, Dim dim);
+
 }  // namespace weft

@@ -19,6 +19,7 @@
 #include "native/cli/grad_json.h"
 #include "native/cli/load.h"
 #include "native/cli/progress.h"
+#include "native/cli/workbench.h"
 #include "native/io/file.h"
 
 namespace weft::cli {
@@ -27,7 +28,7 @@ namespace {
 
 struct Words {
   std::string file, output, forward, mode = "right", mixed = "error", dedup;
-  std::vector<std::string> loss, stop, freeze, wrt;
+  std::vector<std::string> loss, stop, freeze, wrt, init, inputs;
   size_t skip = 0;
   bool repair = false, separate = false, replan = false, suggest = false;
 };
@@ -249,6 +250,19 @@ int Suggest(Main& main, const Net& net, const std::optional<StoredPass>& stored)
   return out.failed() ? kInputAtFault : kOk;
 }
 
+Result<void> ReadShapes(const Main& main, const Words& words, const Net& net, KnownShapes& known) {
+  for (const std::string& file : words.init) {
+    WEFT_TRY(const Net loaded, LoadNet(file));
+    const Net init = Rehome(loaded, net.symbols);
+    for (GivenBlob& blob : FinalShapes(InferShapes(init, known.given, known.table)))
+      known.given.push_back(std::move(blob));
+  }
+  const Net* const nets[] = {&net};
+  WEFT_TRY(std::vector<GivenBlob> inputs, ParseInputs(main, words.inputs, nets, *net.symbols, known.table));
+  for (GivenBlob& blob : inputs) known.given.push_back(std::move(blob));
+  return {};
+}
+
 int Run(Main& main, const Words& words) {
   Result<Net> loaded = LoadNet(words.file);
   if (!loaded) return main.Fail(loaded.error(), words.file);
@@ -293,7 +307,12 @@ int Run(Main& main, const Words& words) {
          "repaired net goes (--forward OUT)"},
         words.file);
   }
-  const std::string json = main.json ? PlanJson(*loaded, net, plan) : "";
+  std::optional<KnownShapes> known;
+  if (!words.init.empty() || !words.inputs.empty()) {
+    Result<void> read = ReadShapes(main, words, *loaded, known.emplace());
+    if (!read) return main.Fail(read.error());
+  }
+  const std::string json = main.json ? PlanJson(*loaded, net, plan, known ? &*known : nullptr) : "";
   if (words.output.empty() && !main.json) {
     Stream out(STDOUT_FILENO, main.color);
     ShowRepair(out, *loaded, plan);
@@ -357,10 +376,16 @@ void AddGrad(CLI::App& app, Main& main) {
   command->add_option("--mode", words->mode, "right, or caffe2: Caffe2's choices, faults included")
       ->check(CLI::IsMember({"right", "caffe2"}))
       ->type_name("MODE");
+  AddRepeated(*command, "--init", words->init,
+              "with --json: a net that runs before, for bytes of what is kept")
+      ->type_name("INIT");
+  AddRepeated(*command, "--input", words->inputs,
+              "with --json: a blob's shape, as for weft shapes, for bytes of what is kept")
+      ->type_name("BLOB=SHAPE");
   AddOutput(*command, words->output);
   AddJson(
       *command, main,
-      R"({"ops":"<NetDef text>","grads":{blob:name|{indices,values}},"origin":[[generated,forward or -1]...],"sums","stashes",...})");
+      R"({"ops":"<NetDef text>","grads":{blob:name|{indices,values}},"origin":[[generated,forward or -1]...],"sums","stashes":[{blob,version,from,to,for,bytes}],"kept":{bytes,unsized},...})");
   command->parse_complete_callback([loss, replan, suggest] {
     if (loss->count() + replan->count() + suggest->count() == 0) throw CLI::RequiredError("--loss");
   });

@@ -3,7 +3,9 @@
 #include "native/cli/grad_json.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "core/pass/shape_report.h"
 #include "core/ssa/ssa.h"
 #include "native/cli/command.h"
 #include "proto/codec.h"
@@ -70,8 +72,8 @@ struct Stash {
 };
 
 // Values that the forward net makes and its backward pass reads, those that are kept longest first.
-void WriteStashes(JsonWriter& json, const Net& whole, const Ssa& ssa, size_t first,
-                  const Backward& backward) {
+void WriteStashes(JsonWriter& json, const Net& whole, const Ssa& ssa, size_t first, const Backward& backward,
+                  KnownShapes* known) {
   std::vector<Stash> stashes;
   for (ValueId id = 0; id < ssa.values().size(); ++id) {
     const OpId from = ssa.values()[id].def;
@@ -88,20 +90,37 @@ void WriteStashes(JsonWriter& json, const Net& whole, const Ssa& ssa, size_t fir
   }
   std::stable_sort(stashes.begin(), stashes.end(),
                    [](const Stash& a, const Stash& b) { return a.to - a.from > b.to - b.from; });
+  std::optional<NetShapes> shapes;
+  if (known) shapes.emplace(InferShapes(whole, known->given, known->table));
+  DimSum kept;
+  size_t unsized = 0;
   json.Key("stashes").BeginArray();
   for (const Stash& stash : stashes) {
     json.BeginObject();
     WriteValue(json, whole, ssa, stash.value);
     json.Key("from").Int(stash.from).Key("to").Int(stash.to).Key("for").BeginArray();
     for (OpId op : stash.for_) json.Int(op);
-    json.EndArray().EndObject();
+    json.EndArray();
+    if (shapes) {
+      // Shapes number values of their own, for what nets inside operators do.
+      const ValueId v = shapes->ssa.outputs(stash.from)[ssa.values()[stash.value].output];
+      const Dim bytes = BytesOf(known->table, shapes->values[v]);
+      json.Key("bytes");
+      WriteDim(json, known->table, bytes);
+      bytes.unknown() ? static_cast<void>(++unsized) : kept.Add(bytes, known->table);
+    }
+    json.EndObject();
   }
   json.EndArray();
+  if (!shapes) return;
+  json.Key("kept").BeginObject().Key("bytes");
+  WriteDim(json, known->table, kept.Take(known->table));
+  json.Key("unsized").Int(unsized).EndObject();
 }
 
 }  // namespace
 
-std::string PlanJson(const Net& before, const Net& net, const RepairedPlan& plan) {
+std::string PlanJson(const Net& before, const Net& net, const RepairedPlan& plan, KnownShapes* known) {
   Net generated(net.symbols);
   generated.ops = plan.backward.ops;
   std::string out;
@@ -112,7 +131,7 @@ std::string PlanJson(const Net& before, const Net& net, const RepairedPlan& plan
   const Ssa ssa(whole);
   json.Key("forward").Int(net.ops.size());
   WriteSums(json, whole, ssa, net.ops.size(), plan.backward);
-  WriteStashes(json, whole, ssa, net.ops.size(), plan.backward);
+  WriteStashes(json, whole, ssa, net.ops.size(), plan.backward, known);
   if (plan.changed) {
     json.Key("changes").BeginArray();
     for (const std::string& change : plan.changes) json.String(change);

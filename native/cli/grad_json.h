@@ -10,11 +10,19 @@
 
 #include "core/grad/gradient.h"
 #include "core/grad/repair.h"
+#include "core/pass/shapes.h"
 
 namespace weft::cli {
 
-/// `net` is the forward net that the plan fits, `before` the one that a repair began with.
-std::string PlanJson(const Net& before, const Net& net, const RepairedPlan& plan);
+/// What is known of blobs from outside, to tell the bytes of what is kept.
+struct KnownShapes {
+  ShapeTable table;
+  std::vector<GivenBlob> given;
+};
+
+/// `net` is the forward net that the plan fits, `before` the one that a repair began with. With `known`,
+/// values that are kept have "bytes", and "kept" sums them.
+std::string PlanJson(const Net& before, const Net& net, const RepairedPlan& plan, KnownShapes* known);
 
 /// {"error":{...}} with all "conflicts" that the options lead to, for an error kVersionConflict.
 std::string ConflictsJson(const Net& net, GradientOptions options, const Error& error);

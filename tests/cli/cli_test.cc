@@ -242,6 +242,42 @@ external_input: "x" external_output: "loss")";
   EXPECT_EQ(stash["blob"], "h");
   EXPECT_EQ(stash["from"], 0);
   EXPECT_EQ(stash["to"], 9);
+  EXPECT_FALSE(stash.contains("bytes"));
+  EXPECT_FALSE(plan.contains("kept"));
+}
+
+// With shapes of the inputs it tells the bytes of each value that is kept, and of all: those of weft shapes.
+TEST(Grad, TellsTheBytesOfWhatIsKept) {
+  const std::string net = Data("models/char_rnn_2.pb"), init = Data("models/char_rnn_2_init.pb");
+  const json stored = Weft({"grad", net, "--replan", "--json", "--init", init}).json();
+  EXPECT_GT(stored["kept"]["unsized"], 0);
+  const Outcome outcome =
+      Weft({"grad", "-", "--loss", "loss", "--json", "--input", "x=8,4", "--input", "y=8"}, R"(name: "t"
+op { input: "x" output: "h" type: "Tanh" }
+op { input: "h" output: "a" type: "Sigmoid" }
+op { input: "h" input: "a" output: "s" type: "Add" }
+op { input: "s" output: "loss" type: "AveragedLoss" }
+external_input: "x" external_output: "loss")");
+  const json plan = outcome.json();
+  int64_t sum = 0;
+  for (const json& stash : plan["stashes"]) sum += stash["bytes"].get<int64_t>();
+  EXPECT_EQ(plan["stashes"][0]["bytes"], 8 * 4 * 4);
+  EXPECT_EQ(plan["kept"]["bytes"], sum);
+  EXPECT_EQ(plan["kept"]["unsized"], 0);
+  EXPECT_TRUE(Contains(outcome.err, "y")) << outcome.err;  // a blob that the net does not have
+}
+
+// What only operators that overwrite it read is state, no parameter: momentum, running statistics.
+TEST(Shapes, ParametersAreNoState) {
+  const auto total = [](const std::string& model) {
+    return Weft({"shapes", Data(StrCat("models/", model, ".pb")), "--init",
+                 Data(StrCat("models/", model, "_init.pb")), "--json"})
+        .json()["total"];
+  };
+  const json resnet = total("resnet50_train");
+  EXPECT_EQ(resnet["parameters"], 25583592);
+  EXPECT_EQ(resnet["state"], 25636713);  // momentum of each; running mean and variance; a counter
+  EXPECT_EQ(total("resnet50_train_2gpu")["parameters"], 2 * 25583592);
 }
 
 TEST(Grad, SuggestsLossesAndPlansAgain) {
