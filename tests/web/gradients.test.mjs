@@ -6,7 +6,7 @@
 
 import { test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert, dropAndShow, models, openPage, press, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
 
@@ -120,8 +120,80 @@ test('a plan that cannot be is red, is repaired, and the repaired net is saved a
   await page.waitForFunction((n) => document.querySelectorAll('.planlist .line').length === n, plan.stashes.length);
   assert.match(await page.textContent('.planlist .line'), new RegExp(`^${plan.stashes[0].blob}@${plan.stashes[0].version}${plan.stashes[0].from} → ${plan.stashes[0].to}`));
   await shotBoth(page, 'gradients-repaired');
+  // Kept open, it still says that it is not saved, and offers to.
   await page.click('.previewbar >> text=Discard');
   await page.waitForFunction(() => window.weft.app.state.documents.length === 1 && window.weft.app.state.view?.net.name === 'overwritten');
+  await page.click('.gradients >> text="Repair"');
+  await previewed('--repair');
+  await page.click('.previewbar >> text="Keep open"');
+  await page.waitForFunction(() => document.querySelector('.previewbar')?.textContent.startsWith('Not saved'));
+  await shotBoth(page, 'gradients-kept');
+  assert.deepEqual(await saved('Save .pb'), nativeFile('r.pb', overwritten, '--loss', 'loss', '--repair'));
+  await page.waitForFunction(() => document.querySelector('.previewbar').classList.contains('hidden'));
+  assert.equal(await page.evaluate(() => window.weft.app.state.documents.length), 2);
+});
+
+test('the findings say whether the gradient was asked for, and that it fails', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [overwritten]);
+  await page.click('[data-tab=findings]');
+  await page.click('text="Plan its gradient"');
+  await page.waitForSelector('.gradients .fails');
+  const error = JSON.parse(spawnSync(weft, ['grad', overwritten, '--loss', 'loss', '--json']).stdout).error;
+  await page.click('.rail [data-tool=read]');
+  await page.click('[data-tab=findings]');
+  await page.waitForSelector('.findings li.error:has-text("no backward pass")');
+  assert.ok((await page.textContent('.findings li.error p')).startsWith(error.message.split('\n')[0]));
+  await shotBoth(page, 'findings-gradient');
+  await page.click('.findings li.error button');
+  await page.waitForFunction(() => document.querySelector('.gradients')?.offsetParent !== null);
+});
+
+test('bytes of what is kept, once shapes are known', async () => {
+  const files = ['resnet50_train.pb', 'resnet50_train_init.pb'].map((name) => join(models, name));
+  await openPage(page, server.url);
+  await dropAndShow(page, files);
+  await page.click('.rail [data-tool=shapes]');
+  for (const [name, shape] of [['data', '8,3,224,224'], ['label', '8']]) await page.fill(`.shapes [aria-label="Shape of ${name}"]`, shape);
+  await page.selectOption('.shapes [aria-label="Type of label"]', 'int32');
+  await page.waitForFunction(() => window.weft.app.measures.asked().join().includes('label=8:int32'), null, { timeout: 60_000 });
+  await page.click('.rail [data-tool=gradients]');
+  await page.click('.gradients >> text="Plan it again"', { timeout: 60_000 });
+  await page.waitForSelector('.gradients [data-kept]', { timeout: 60_000 });
+  const plan = JSON.parse(native(files[0], '--replan', '--json', '--init', files[1], '--input', 'data=8,3,224,224', '--input', 'label=8:int32'));
+  const amount = (n) => (n < 1000 ? `${n} B` : n < 999950 ? `${(n / 1e3).toFixed(1)} KB` : n < 999.95e6 ? `${(n / 1e6).toFixed(1)} MB` : `${(n / 1e9).toFixed(1)} GB`);
+  assert.equal(await page.textContent('.gradients [data-kept]'), amount(plan.kept.bytes));
+  await page.click('.gradients [data-list=stashes]');
+  await page.waitForSelector('.planlist .line .size');
+  const rows = await page.locator('.planlist .line .size').allTextContents();
+  assert.deepEqual(rows, plan.stashes.slice(0, rows.length).map((s) => amount(s.bytes)));
+  // All columns are in sight.
+  assert.ok(await page.evaluate(() => document.querySelector('.planlist .line .size').getBoundingClientRect().right <= document.querySelector('.planlist').getBoundingClientRect().right - 8));
+  await shotBoth(page, 'gradients-kept-bytes');
+});
+
+test('dense meets sparse, and repeated rows: as chosen', async () => {
+  const file = join(folder, 'mixed.pbtxt');
+  writeFileSync(file, `name: "mixed" external_input: "table" external_input: "ids" external_input: "x"
+op { type: "Gather" input: "table" input: "ids" output: "rows" }
+op { type: "ReduceBackMean" input: "rows" output: "a" }
+op { type: "MatMul" input: "x" input: "table" output: "y" }
+op { type: "ReduceBackMean" input: "y" output: "b" }
+op { type: "AveragedLoss" input: "a" output: "loss_a" }
+op { type: "AveragedLoss" input: "b" output: "loss_b" }
+op { type: "Add" input: "loss_a" input: "loss_b" output: "loss" }`);
+  assert.notEqual(spawnSync(weft, ['grad', file, '--loss', 'loss']).status, 0);
+  await openPage(page, server.url);
+  await dropAndShow(page, [file]);
+  await page.click('.rail [data-tool=gradients]');
+  await page.waitForSelector('.gradients .fails', { timeout: 60_000 });
+  await page.click('.gradients summary >> text=More choices');
+  for (const [label, option, value] of [['Dense meets sparse', '--mixed', 'dense'], ['Dense meets sparse', '--mixed', 'sparse'], ['Repeated rows', '--dedup', 'sum']]) {
+    await page.selectOption(`.gradients [aria-label="${label}"]`, value);
+    await previewed(`${option} ${value}`);
+    const words = option === '--dedup' ? ['--mixed', 'sparse', '--dedup', value] : [option, value];
+    assert.deepEqual(await saved('Save .pb'), nativeFile('mixed.pb', file, '--loss', 'loss', ...words));
+  }
 });
 
 test('a pass that the net has is planned again only when asked, and is the same', async () => {

@@ -159,12 +159,18 @@ test('nets inside operators open in the operator’s box, with what they take fr
     return [...new TextDecoder().decode(new Uint8Array(words.buffer)).matchAll(/best@2|step@1|loop_net|then_net/g)].map(String);
   });
   assert.deepEqual(new Set(svg), new Set(['best@2', 'step@1', 'loop_net', 'then_net']));
+  // The address opens it again.
+  const fragment = await page.evaluate(() => window.weft.app.link.fragment());
+  assert.match(fragment, /&inside=3&/);
   // Closed again by its key, it is as it was.
   await page.evaluate(() => window.weft.app.selectOp(3));
   await page.waitForFunction(() => window.weft.app.state.selection?.op === 3);
   await press(page, 'x');
   await page.waitForFunction(() => window.weft.app.state.view.inside.length === 0);
   assert.deepEqual(await page.evaluate(() => window.weft.render.counts()), closed);
+  await page.waitForFunction(() => location.hash.length > 1 && !location.hash.includes('inside'));
+  await page.evaluate((f) => (location.hash = f), fragment);
+  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 3);
 });
 
 test('a recurrence opens in place, across too', async () => {

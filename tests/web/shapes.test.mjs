@@ -45,8 +45,9 @@ test('all that the command tells of resnet50 is in the page, and its sums on the
   const text = execFileSync(weft, ['shapes', resnet[0], '--init', resnet[1], ...given]).toString();
   const row = text.match(/^total +\d+ +(\S+ \S+) +(\S+ \S+) +(\S+ \S+) +(\S+ \S+)$/m);
   assert.deepEqual([await total('flops'), await total('read'), await total('written')], [`${row[1]} flop`, row[2], row[3]]);
-  const [, parameterBytes, peak, peakOp] = text.match(/^parameters (.*); at most (.*) live at once, at op (\d+)/m);
+  const [, parameterBytes, peak, peakOp] = text.match(/^parameters ([^;]*); state [^;]*; at most (.*) live at once, at op (\d+)/m);
   assert.equal(await total('parameters'), `${row[4]}, ${parameterBytes}`);
+  assert.match(await total('state'), new RegExp(`, ${/; state ([^;]*);/.exec(text)[1]}$`));
   assert.equal(await page.textContent('.shapes [data-live]'), peak);
   assert.equal(await page.getAttribute('.shapes [data-live]', 'data-live'), peakOp);
   await shotBoth(page, 'shapes-resnet50');
@@ -84,22 +85,39 @@ test('the blobs of the peak add up to it, the dearest operator is on top and a c
   assert.equal(await page.textContent('.details section:has-text("Writes") .shape'), `${blob.shape.join('×')}, ${(blob.bytes / 1e3).toFixed(1)} KB`);
 });
 
-test('what sharing memory saves is what the pass tells; the net it makes is the pass’s', async () => {
-  await page.click('.shapes >> text=What sharing memory would save');
-  await page.waitForSelector('.shapes [data-shared=after]');
-  const words = ['pass', 'memory', ...resnet, '--shape', 'data=8,3,224,224', '--shape', 'label=8:int32'];
-  const pass = native(words);
-  const shown = Object.fromEntries(await page.locator('.shapes [data-shared]').evaluateAll((all) => all.map((e) => [e.dataset.shared, e.textContent])));
+test('what reusing and recomputing save is what the command tells; a click shows the net that the pass makes', async () => {
+  await page.click('.shapes >> text=What reusing and recomputing would save');
+  await page.waitForSelector('.shapes [data-saved=reuse]', { timeout: 60_000 });
+  const { savings } = native(['shapes', resnet[0], '--init', resnet[1], ...given, '--savings']);
   const mb = (n) => `${(n / 10 ** (n >= 999.95e6 ? 9 : 6)).toFixed(1)} ${n >= 999.95e6 ? 'GB' : 'MB'}`;
-  assert.deepEqual(shown, { before: mb(pass.peak_before), after: mb(pass.peak_after), least: mb(pass.least_whole), bound: mb(pass.lower_bound) });
-  await page.click('.shapes >> text=Show that net');
-  await page.waitForSelector('.previewbar:not(.hidden)');
-  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.previewbar >> text=Save .pb')]);
-  const out = join(process.env.TMPDIR ?? '/tmp', `weft-shapes-${process.pid}.pb`);
-  execFileSync(weft, [...words, '-o', out]);
-  assert.deepEqual(readFileSync(await download.path()), readFileSync(out));
-  await page.click('.previewbar >> text=Discard');
-  await page.waitForFunction(() => !window.weft.app.state.preview && window.weft.app.measures.asked().length > 4);
+  const percent = (n) => `+${n < 9.95 ? n.toFixed(1) : Math.round(n)} %`;
+  const shown = await page.locator('.shapes [data-saved]').evaluateAll((all) => all.map((e) => [e.dataset.saved, ...[...e.children].slice(1).map((cell) => cell.textContent)]));
+  assert.deepEqual(shown, [['now', mb(savings.live), mb(savings.blobs), ''], ['reuse', mb(savings.live), mb(savings.reuse), ''],
+    ...savings.recompute.map((way) => [`recompute-${way.most_percent ?? 'all'}`, mb(way.live), mb(way.reuse), percent(way.extra_percent)])]);
+  assert.ok(savings.recompute.length > 1);
+  await page.locator('.shapes [data-saved=now]').scrollIntoViewIfNeeded();
+  await shotBoth(page, 'shapes-savings');
+  const shapes = ['--shape', 'data=8,3,224,224', '--shape', 'label=8:int32'], out = join(process.env.TMPDIR ?? '/tmp', `weft-shapes-${process.pid}.pb`);
+  for (const [key, words] of [['reuse', ['pass', 'memory', ...resnet, ...shapes]], ['recompute-1', ['pass', 'recompute', ...resnet, ...shapes, '--most-flops', '1']]]) {
+    await page.click(`.shapes [data-saved=${key}]`);
+    await page.waitForSelector('.previewbar:not(.hidden)', { timeout: 60_000 });
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click('.previewbar >> text=Save .pb')]);
+    execFileSync(weft, [...words, '-o', out]);
+    assert.deepEqual(readFileSync(await download.path()), readFileSync(out), key);
+    await page.click('.previewbar >> text=Discard');
+    await page.waitForFunction(() => !window.weft.app.state.preview && window.weft.app.measures.asked().length > 4);
+    if (key === 'reuse') await page.click('.shapes >> text=What reusing and recomputing would save');
+  }
+});
+
+test('what was typed is there again after a reload, and goes nowhere', async () => {
+  await page.reload();
+  await page.waitForFunction(() => window.weft !== undefined);
+  await dropAndShow(page, resnet);
+  await page.click('.rail [data-tool=shapes]');
+  await told(['data=8,3,224,224', 'label=8:int32']);
+  assert.equal((await page.inputValue('.shapes [aria-label="Shape of data"]')).replaceAll(' ', ''), '8,3,224,224');
+  assert.equal(await page.evaluate(() => (JSON.stringify(localStorage) + location.hash).includes('224')), false);
 });
 
 test('a wrong shape is a finding that says what was expected and given, and jumps', async () => {

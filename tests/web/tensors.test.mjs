@@ -67,5 +67,6 @@ test('a file of weights is listed by name, with its values', async () => {
   await page.click('.tensorlist .line:has-text("ids")');
   await page.locator('.tensors h3.mono:text-is("ids")').waitFor();
   assert.deepEqual(await page.locator('.tensors .values .line').allTextContents(), ['[0]5', '[1]6', '[2]7']);
+  assert.equal(await page.locator('.tensors >> text="Missing blobs"').isVisible(), false); // there is no net that could miss any
   await shotBoth(page, 'tensors-weights');
 });

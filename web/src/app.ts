@@ -41,6 +41,7 @@ export class App {
   onProblem: (problem: Problem | null) => void = () => {};
   onWithoutNet: () => void = () => {}; // files were opened that hold no net
   announce: (text: string) => void = () => {};
+  showTool: (id: string) => void = () => {};
   private readonly views = new Map<number, NetView>();
   private readonly listeners = new Map<Topic, (() => void)[]>();
   private readonly labels = new Labels(this);

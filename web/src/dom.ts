@@ -51,13 +51,11 @@ const number = new Intl.NumberFormat('en');
 export const count = (n: number, one: string, many = one + 's'): string => `${number.format(n)} ${n === 1 ? one : many}`;
 export const digits = (n: number): string => number.format(n);
 
+/** Bytes, counted by 1000 everywhere in the page, as the command counts them (amount() in measures.ts writes its way). */
 export function bytes(n: number): string {
-  if (n < 1024) return `${n} B`;
+  if (n < 1000) return `${n} B`;
   const units = ['KB', 'MB', 'GB', 'TB'];
   let unit = -1;
-  do {
-    n /= 1024;
-    ++unit;
-  } while (n >= 1024 && unit < units.length - 1);
-  return `${n < 10 ? n.toFixed(1) : Math.round(n)} ${units[unit]}`;
+  for (; n >= 999.5 && unit < units.length - 1; ++unit) n /= 1000;
+  return `${n < 9.95 ? n.toFixed(1) : Math.round(n)} ${units[unit]}`;
 }

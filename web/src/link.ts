@@ -72,6 +72,8 @@ export class Link {
     if (options.foldReplicas === false) put('folded', 0);
     if (options.expandAll) put('open', 'all');
     else if (options.expanded && options.expanded.length <= MOST && view.groups === 0) put('open', [...options.expanded].sort((a, b) => a - b).join('.'));
+    const held = new Set(view.inside.filter((inner) => inner.around === 0).map((inner) => inner.op));
+    if (held.size > 0 && held.size <= MOST) put('inside', [...held].join('.'));
     const { x, y, scale } = this.app.view.camera;
     put('at', `${Math.round(x)},${Math.round(y)},${Number(scale.toPrecision(4))}`);
     if (selection?.what === 'op' && selection.op < view.net.numOps) put('op', selection.op);
@@ -121,6 +123,8 @@ export class Link {
     if (said.get('folded') === '0') options.foldReplicas = false;
     if (open === 'all') options.expandAll = true;
     else if (open !== undefined) options.expanded = list('open') ?? [];
+    for (const op of list('inside') ?? []) if (op < net.numOps) options.opened = [...(options.opened ?? []), ...await app.engine.ask('nestedNets', net.id, op)];
+    if (options.opened) await app.refresh();
     const [x = NaN, y = NaN, scale = NaN] = said.get('at')?.split(',').map(Number) ?? [];
     await app.show(net.id, { as: { options, camera: Number.isFinite(x + y) && scale > 1e-6 && scale < 100 ? { x, y, scale } : null } });
     const op = number(said.get('op') ?? ''), scope = number(said.get('scope') ?? ''), ops = list('ops');

@@ -109,6 +109,7 @@ function build(engine: Engine, render: Renderer): void {
     if (notice) viewElement.append(notice);
   };
   app.onProblem = (what) => problem(what);
+  app.showTool = (id) => commands.run('tool-' + id);
   app.onWithoutNet = () => commands.run('tool-tensors');
 
   // Opening.

@@ -22,7 +22,7 @@ export interface OpCosts extends Costs { op: number; type: string }
 export interface Told {
   net: string; whole: boolean; blobs: Measured[]; operators: OpCosts[];
   scopes: (Costs & { scope: string; operators: number; unknown: number })[];
-  total: Costs & { operators: number; unknown: number; parameter_bytes: Amount };
+  total: Costs & { operators: number; unknown: number; parameter_bytes: Amount; state: Amount; state_bytes: Amount };
   live: number[]; peak: { bytes: Amount; op: number | null; unsized: number };
   missing_inputs: string[];
   findings: { code: string; severity: 'note' | 'warning' | 'error'; message: string; op: number; blob: string; net: string }[];
@@ -53,7 +53,7 @@ export class Measures {
   private readonly answers = new Map<number, Answer>();
   private readonly given = new Map<number, Map<string, Given>>();
   private readonly filledBy = new Map<number, number>(); // net and init net, when it was asked
-  private readonly lastGiven = new Map<string, Given>(); // by blob, of any net
+  private readonly lastGiven = new Map<string, Given>(remembered()); // by blob, of any net
 
   constructor(page: Page) {
     this.page = page;
@@ -109,6 +109,7 @@ export class Measures {
   give(net: NetInfo, blob: string, given: Given): void {
     this.inputs(net).set(blob, given);
     this.lastGiven.set(blob, given);
+    remember(this.lastGiven);
   }
 
   /** The words that say what the net's inputs are, for `option`, and the files that they and the net stand in. */
@@ -156,6 +157,24 @@ export class Measures {
       }
       return { words: line, told, values };
     }) };
+  }
+}
+
+// What was typed is there again after a reload of this tab. It stays in the browser.
+const STORE = 'weft-shapes', MOST_REMEMBERED = 500;
+function remembered(): [string, Given][] {
+  try {
+    const list: unknown = JSON.parse(sessionStorage.getItem(STORE) ?? '[]');
+    return Array.isArray(list) ? list.filter((item): item is [string, Given] => typeof item?.[0] === 'string' && typeof item[1]?.shape === 'string' && typeof item[1].type === 'string') : [];
+  } catch {
+    return []; // no storage here, or something else's
+  }
+}
+function remember(given: Map<string, Given>): void {
+  try {
+    sessionStorage.setItem(STORE, JSON.stringify([...given].slice(-MOST_REMEMBERED)));
+  } catch {
+    // Then it lasts for this visit.
   }
 }
 

@@ -51,15 +51,23 @@ export function foundPanel(app: App): HTMLElement {
 export function findingsPanel(app: App): HTMLElement {
   const element = h('div');
   app.on(['net', 'findings'], () => {
-    const findings = app.state.view?.findings ?? [];
+    const { view, unplanned } = app.state, findings = view?.findings ?? [], gradients = () => app.showTool('gradients');
+    // What the planner said belongs here too; it speaks when it is asked.
+    const failed = view && unplanned.get(view.net.id);
+    const plan = failed
+      ? h('ul.findings', h('li.error', h('button', { onclick: gradients }, h('span.mark', { title: 'error' }, severityMark('error')),
+          h('span', h('b', 'no backward pass'), h('p', failed.split('\n')[0] ?? ''), h('p.remedy', '→ Gradients shows why, and repairs it where that can be')))))
+      : view && !view.net.hasGradients && view.net.parent < 0 && !app.state.pairs.some((pair) => pair.init === view.net.id)
+        ? h('p.nothing', 'Whether it has a backward pass is not checked here. ', h('button.quiet', { onclick: gradients }, 'Plan its gradient')) : null;
     if (findings.length === 0) {
-      element.replaceChildren(h('p.nothing', app.state.view ? 'Nothing to remark about this net.' : ''));
+      element.replaceChildren(...(view && !failed ? [h('p.nothing', 'Nothing to remark about this net.')] : []), ...(plan ? [plan] : []));
       return;
     }
     const order = { error: 0, warning: 1, note: 2 };
     const sorted = findings.map((finding, i) => ({ finding, i })).sort((a, b) => order[a.finding.severity] - order[b.finding.severity] || a.i - b.i);
     const shown = sorted.slice(0, 500);
     element.replaceChildren(
+      ...(failed && plan ? [plan] : []),
       h('ul.findings', ...shown.map(({ finding }) =>
         h('li.' + finding.severity, h('button', { onclick: () => {
           if (finding.op >= 0 && !finding.path) void app.selectOp(finding.op, { reveal: true });
@@ -67,6 +75,7 @@ export function findingsPanel(app: App): HTMLElement {
         } }, h('span.mark', { title: finding.severity }, severityMark(finding.severity)),
           h('span', h('b', finding.code.replaceAll('_', ' ')), finding.op >= 0 ? h('span.fainter', `  operator ${finding.op}${finding.path ? ` of ${finding.path}` : ''}`) : null, h('p', finding.message), finding.remedy ? h('p.remedy', '→ ', finding.remedy) : null))))),
       ...(sorted.length > shown.length ? [h('p.nothing', `and ${digits(sorted.length - shown.length)} more`)] : []),
+      ...(!failed && plan ? [plan] : []),
     );
   });
   return element;
@@ -74,11 +83,11 @@ export function findingsPanel(app: App): HTMLElement {
 
 export function filesPanel(app: App): HTMLElement {
   const element = h('div');
-  app.on(['files', 'net'], () => {
+  app.on(['files', 'net', 'preview'], () => {
     const { documents, nets, pairs, view } = app.state;
     element.replaceChildren(
       h('ul.files', ...documents.map((document) =>
-        h('li', h('b', document.name), h('div.how', `${document.format}, ${bytes(document.bytes)}`),
+        h('li', h('b', document.name), h('div.how', `${document.format}, ${bytes(document.bytes)}${app.workshop.unsaved.has(document.id) ? ', not saved' : ''}`),
           ...nets.filter((net) => net.document === document.id).map((net) => {
             const pair = pairs.find((p) => p.net === net.id);
             const init = pair && nets.find((n) => n.id === pair.init);

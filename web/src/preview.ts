@@ -1,30 +1,46 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line over a net that a command made: what it is, and what to do with it.
+// The line over a net that a command made: what it is, and what to do with it. It stays until the net is saved.
 
 import type { App } from './app.ts';
 import { h } from './dom.ts';
 import { saveFile } from './files.ts';
+import type { Preview } from './state.ts';
 
 export function previewBar(app: App): HTMLElement {
+  const { workshop } = app;
   const element = h('div.previewbar.hidden', { role: 'group', 'aria-label': 'Preview' });
+  const save = ({ document, name, blob }: Preview): HTMLElement[] => {
+    const text = name.replace(/\.pb$/, '') + '.pbtxt';
+    return [
+      h('button.quiet', { onclick: () => {
+        saveFile(name, blob);
+        workshop.saved(document);
+      } }, 'Save .pb'),
+      h('button.quiet', { onclick: () => void workshop.command.run(['convert', name, text], [{ name, blob }]).result.then(({ files }) => {
+        for (const made of files) saveFile(made.name, new Blob([made.bytes as Uint8Array<ArrayBuffer>]));
+        workshop.saved(document);
+      }) }, 'Save .pbtxt'),
+    ];
+  };
   const update = () => {
     const { preview, view, nets } = app.state;
-    element.classList.toggle('hidden', !preview);
+    const kept = preview ? undefined : workshop.unsaved.get(app.path()[0]?.document ?? -1);
+    element.classList.toggle('hidden', !preview && !kept);
+    if (kept) {
+      element.replaceChildren(h('span.what', { title: kept.what }, h('b', 'Not saved'), ' ', kept.what), ...save(kept),
+        h('button.quiet', { onclick: () => void app.close(kept.document) }, 'Discard'));
+    }
     if (!preview) return;
     const before = view?.net.id === preview.base;
     const other = before ? nets.find((net) => net.document === preview.document && net.parent < 0)?.id : preview.base;
-    const text = preview.name.replace(/\.pb$/, '') + '.pbtxt';
     element.replaceChildren(
       h('span.what', { title: preview.what }, h('b', before ? 'Before' : 'Preview'), ' ', preview.what),
       h('button.quiet', { onclick: () => other !== undefined && void app.show(other) }, before ? 'Show after' : 'Show before'),
-      h('button.quiet', { onclick: () => saveFile(preview.name, preview.blob) }, 'Save .pb'),
-      h('button.quiet', { onclick: () => void app.workshop.command.run(['convert', preview.name, text], [{ name: preview.name, blob: preview.blob }]).result.then(({ files }) => {
-        for (const { name, bytes } of files) saveFile(name, new Blob([bytes as Uint8Array<ArrayBuffer>]));
-      }) }, 'Save .pbtxt'),
-      h('button.quiet', { onclick: () => void app.workshop.endPreview(true) }, 'Keep open'),
-      h('button.quiet', { onclick: () => void app.workshop.endPreview(false) }, 'Discard'));
+      ...save(preview),
+      h('button.quiet', { onclick: () => void workshop.endPreview(true) }, 'Keep open'),
+      h('button.quiet', { onclick: () => void workshop.endPreview(false) }, 'Discard'));
   };
   app.on(['preview', 'net'], update);
   return element;

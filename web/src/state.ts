@@ -74,10 +74,11 @@ export interface State {
   working: { what: string; done: number; cancel: () => void } | null;
   preview: Preview | null;
   faults: number[]; // operators that stand in the way of something
+  unplanned: Map<number, string>; // by net: why it has no backward pass, where somebody asked for one
 }
 
 export const emptyState = (): State => ({
-  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null, preview: null, faults: [],
+  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null, preview: null, faults: [], unplanned: new Map(),
 });
 
 export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>

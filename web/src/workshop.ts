@@ -7,7 +7,7 @@
 import type { NetInfo } from '../../wasm/weft.d.ts';
 import type { Command, File, Made } from './command.ts';
 import type { Engine } from './engine.ts';
-import { type State, initOf } from './state.ts';
+import { type Preview, type State, initOf } from './state.ts';
 
 /** What it asks of the page. */
 interface Page {
@@ -25,6 +25,8 @@ export class Workshop {
   private readonly page: Page;
   private readonly sources = new Map<number, File>(); // by document
   private turns: Promise<void> = Promise.resolve();
+  /** Nets that commands made and somebody kept open, as long as they are not saved; by document. */
+  readonly unsaved = new Map<number, Preview>();
   private leaving = -1; // the document of a preview that shows still while the next one comes
 
   constructor(page: Page, command: Command) {
@@ -98,13 +100,19 @@ export class Workshop {
     const { preview } = this.page.state;
     if (!preview) return;
     this.page.state.preview = null;
+    if (keep) this.unsaved.set(preview.document, preview);
     this.page.tell('preview');
     if (keep) return;
     await this.page.show(preview.base);
     await this.page.close(preview.document);
   }
+  /** It is saved now. */
+  saved(document: number): void {
+    if (this.unsaved.delete(document)) this.page.tell('preview');
+  }
   forget(document: number): void {
     this.sources.delete(document);
+    this.unsaved.delete(document);
     if (this.page.state.preview?.document !== document) return;
     this.page.state.preview = null;
     this.page.tell('preview');

@@ -7,8 +7,10 @@
 import './gradients.css';
 import type { NetInfo } from '../../../wasm/weft.d.ts';
 import type { App } from '../app.ts';
+import type { File } from '../command.ts';
 import { count, digits, h } from '../dom.ts';
 import { type Task, WeftError } from '../engine.ts';
+import { type Amount, amount } from '../measures.ts';
 import { netTitle } from '../state.ts';
 import { VirtualList } from '../virtual_list.ts';
 import { Progress, type Tool, asCommand, names, part } from './tool.ts';
@@ -23,13 +25,14 @@ interface Sum {
   op: number; type: string; of: string; of_version: number; blob: string; version: number;
   parts: { blob: string; version: number; op: number; type: string | null }[];
 }
-interface Stash { blob: string; version: number; from: number; to: number; for: number[] }
+interface Stash { blob: string; version: number; from: number; to: number; for: number[]; bytes?: Amount }
 interface Plan {
   grads: Record<string, string | { indices: string; values: string }>;
   origin: [number, number][];
   forward: number;
   sums: Sum[];
   stashes: Stash[];
+  kept?: { bytes: Amount; unsized: number }; // when shapes of the inputs are known
   changes?: string[];
   listing?: string;
 }
@@ -100,6 +103,16 @@ function make(app: App) {
   const blobRef = (name: string, version?: number) => h('button.ref', { title: name, onclick: () => void app.selectBlobNamed(name, version, { reveal: true }) },
     name, version === undefined ? null : h('span.v', '@' + version));
 
+  /** What is known of shapes goes along, so that the command tells bytes. */
+  function known(): { words: string[]; files: File[] } {
+    if (!base || !app.measures.external.has(base.id)) return { words: [], files: base ? [workshop.fileOf(base).file] : [] };
+    const { words: given, init, files } = app.measures.words(base, '--input');
+    return { words: [...(init ? ['--init', init] : []), ...given], files };
+  }
+  async function size(): Promise<void> {
+    if (!base) return;
+    if (await progress.follow('Working out shapes', app.measures.ask(base))) await run();
+  }
   function words(): string[] {
     if (!base) return [];
     const { word } = workshop.fileOf(base);
@@ -108,7 +121,7 @@ function make(app: App) {
     const each = (option: string, list: string[]) => list.flatMap((name) => [option, name]);
     return ['grad', word, ...(again ? ['--replan'] : []), ...(asStored ? [] : each('--loss', chosen)), ...each('--stop', stops.get()), ...each('--freeze', frozen.get()),
       ...each('--wrt', wrt.get()), ...(mixed.value ? ['--mixed', mixed.value] : []), ...(dedup.value ? ['--dedup', dedup.value] : []), ...(repair ? ['--repair'] : []),
-      '-o', word.replace(/[#/]/g, '_').replace(/\.(pb|pbtxt|prototxt|txt)$/, '') + '_grad.pb'];
+      ...known().words, '-o', word.replace(/[#/]/g, '_').replace(/\.(pb|pbtxt|prototxt|txt)$/, '') + '_grad.pb'];
   }
 
   async function run(): Promise<void> {
@@ -121,12 +134,14 @@ function make(app: App) {
       return show();
     }
     const line = words();
-    const done = await progress.follow('Planning', withFailure(workshop.command.json<Plan>(line, [workshop.fileOf(of).file])));
+    const done = await progress.follow('Planning', withFailure(workshop.command.json<Plan>(line, known().files)));
     if (!done || of !== base) return;
     command.replaceChildren(asCommand(line));
     if ('failure' in done) {
       failure = done.failure;
       plan = null;
+      app.state.unplanned.set(of.id, failure.message);
+      app.tell('findings');
       show();
       if (app.state.preview?.document === made) await workshop.endPreview(false);
       const at = failure.conflicts?.[0];
@@ -136,6 +151,8 @@ function make(app: App) {
       return;
     }
     failure = null;
+    // A repaired one is another net.
+    if (!repair && app.state.unplanned.delete(of.id)) app.tell('findings');
     plan = done.value.value;
     grads = Object.entries(plan.grads).map(([blob, g]) => [blob, typeof g === 'string' ? g : g.values]);
     app.clearFaults();
@@ -165,6 +182,9 @@ function make(app: App) {
   function done(of: Plan): HTMLElement[] {
     const gone = app.state.preview?.document !== made;
     const facts = h('p.hint.tally', `${count(of.origin.length, 'generated operator')}, ${count(grads.length, 'gradient')}, ${count(of.stashes.length, 'value')} kept`,
+      ...(of.stashes.length === 0 ? [] : of.kept && of.kept.unsized < of.stashes.length ? [', ', h('span', { 'data-kept': '' }, amount(of.kept.bytes, 'B'))]
+        : ['. ', h('button.quiet', { onclick: () => of.kept ? app.showTool('shapes') : void size() }, of.kept ? 'Give shapes of the inputs' : 'How many bytes')]),
+      ...(of.kept && of.kept.unsized > 0 && of.kept.unsized < of.stashes.length ? [`, and ${count(of.kept.unsized, 'value')} of unknown size`] : []),
       ...(gone && made >= 0 ? ['. ', h('button.quiet', { onclick: () => void run() }, 'Show it')] : []));
     if (!of.changes) return [facts];
     return [part('Repaired', ...of.changes.map((change) => h('p.hint', change)), of.listing ? diffLines(of.listing) : ''), facts];
@@ -195,7 +215,7 @@ function make(app: App) {
       line.append(h('span.name', blobRef(blob)), h('span.name.grad', blobRef(gradient)));
     } else if (listed === 'stashes') {
       const s = plan?.stashes[i];
-      if (s) line.append(h('span.name', blobRef(s.blob, s.version)), h('span.num', `${digits(s.from)} → ${digits(s.to)}`), h('span.num.short', digits(s.to - s.from)));
+      if (s) line.append(h('span.name', blobRef(s.blob, s.version)), h('span.num', `${digits(s.from)} → ${digits(s.to)}`), plan?.kept ? h('span.num.size', s.bytes === null || s.bytes === undefined ? '?' : amount(s.bytes, 'B')) : h('span.num.short', digits(s.to - s.from)));
     } else {
       const s = plan?.sums[i];
       if (s) line.append(h('span.name', blobRef(s.of)), h('span.num', `${digits(s.parts.length)} parts`), h('span.num', opRef(s.op, s.type)));
@@ -211,7 +231,7 @@ function make(app: App) {
     if (plan && selection?.what === 'op' && selection.op < plan.forward) {
       const kept = plan.stashes.filter((s) => s.for.includes(selection.op)).slice(0, SHOWN);
       parts.push(part(`Kept for the gradient of ${selection.details?.type ?? ''} ${selection.op}`, kept.length === 0 ? h('p.hint', 'nothing that an operator made')
-        : h('ul.sumtree', ...kept.map((s) => h('li', blobRef(s.blob, s.version), h('span.faint', `from operator ${digits(s.from)} to ${digits(s.to)}, over ${digits(s.to - s.from)}`))))));
+        : h('ul.sumtree', ...kept.map((s) => h('li', blobRef(s.blob, s.version), h('span.faint', `${s.bytes === undefined || s.bytes === null ? '' : amount(s.bytes, 'B') + ', '}from operator ${digits(s.from)} to ${digits(s.to)}, over ${digits(s.to - s.from)}`))))));
     }
     const sums = !plan ? [] : selection?.what === 'op' ? plan.sums.filter((s) => s.op === selection.op)
       : selection?.what === 'blob' ? plan.sums.filter((s) => s.of === selection.details?.name || s.blob === selection.details?.name) : [];

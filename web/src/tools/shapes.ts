@@ -17,7 +17,10 @@ import { Progress, type Tool, asCommand, part } from './tool.ts';
 const types = ['float', 'int32', 'int64', 'bool', 'uint8', 'int8', 'uint16', 'int16', 'float16', 'double', 'string', 'byte'];
 const columns = [['flops', 'flop', ''], ['read', 'read', 'B'], ['written', 'written', 'B'], ['parameters', 'params', '']] as const;
 type Column = (typeof columns)[number][0];
-interface Shared { peak_before: number; peak_after: number; lower_bound: number; least_whole: number; left_alone: number; blobs: number; shared_into: number }
+interface Savings {
+  live: number; blobs: number; reuse: number; flops: number; nothing: string | null;
+  recompute: { most_percent: number | null; live: number; reuse: number; extra_flops: number; extra_percent: number; operators: number }[];
+}
 
 /** Rows of costs, sorted by one of their columns; a list that holds any number. */
 class CostTable<T extends Costs> {
@@ -52,7 +55,7 @@ class CostTable<T extends Costs> {
 
 function make(app: App) {
   const { measures, tint } = app;
-  const progress = new Progress(), sharing = new Progress();
+  const progress = new Progress(), saving = new Progress();
   const rows = h('div.inputs'), findings = h('div'), line = h('div'), totals = h('dl.totals');
   const ops = new CostTable<Told['operators'][number]>('operator', (row) => [h('span.i', row.op), row.type], (row) => void goInside(app, '', row.op));
   const scopes = new CostTable<Told['scopes'][number]>('scope', (row) => [row.scope || 'no scope'], (row) => void app.find(`scope:${row.scope.replace(/\/$/, '') || '""'}`).then(() => app.findNext(1)));
@@ -61,7 +64,7 @@ function make(app: App) {
   });
   const moment = h('p.hint'), alive = new VirtualList('costs', 22, (first, n) => held.slice(first, first + n).map(liveRow(app)));
   const saved = h('div');
-  const cost = part('Cost', totals, ops.element), scoped = part('By scope', scopes.element), memory = part('Memory', curve.element, moment, alive.element, sharing.element, saved);
+  const cost = part('Cost', totals, ops.element), scoped = part('By scope', scopes.element), memory = part('Memory', curve.element, moment, alive.element, saving.element, saved);
   const results = [cost, scoped, memory];
   let held: Measured[] = [];
   let net = -1, typing = 0;
@@ -127,6 +130,7 @@ function make(app: App) {
     const { total } = told;
     totals.replaceChildren(...([
       ['Operations', amount(total.flops, '') + ' flop', 'flops'], ['Parameters', `${amount(total.parameters)}, ${amount(total.parameter_bytes, 'B')}`, 'parameters'],
+      ...(total.state === 0 ? [] : [['State kept up to date', `${amount(total.state)}, ${amount(total.state_bytes, 'B')}`, 'state']]),
       ['Read', amount(total.read, 'B'), 'read'], ['Written', amount(total.written, 'B'), 'written'],
       ['Operators', digits(total.operators) + (total.unknown ? `, ${digits(total.unknown)} of unknown cost` : ''), ''],
     ]).map(([label, text, key]) => h('div', h('dt', label), h('dd', { 'data-total': key }, text))));
@@ -134,8 +138,8 @@ function make(app: App) {
     scoped.hidden = told.scopes.length < 2;
     scopes.set(told.scopes.length < 2 ? [] : told.scopes);
     curve.set(told);
-    saved.replaceChildren(h('button.quiet', { onclick: () => void share() }, 'What sharing memory would save'));
-    sharing.clear();
+    saved.replaceChildren(h('button.quiet', { onclick: () => void save() }, 'What reusing and recomputing would save'));
+    saving.clear();
     showMoment();
   };
 
@@ -156,19 +160,30 @@ function make(app: App) {
     alive.setCount(held.length);
   };
 
-  const share = async () => {
+  /** Now, with places shared, and with operators run again: what the command tells, and a pass for each line. */
+  const save = async () => {
     const now = measures.net();
     if (!now) return;
-    const { words, init, net: word, files } = measures.words(now, '--shape');
-    const line = ['pass', 'memory', word, ...(init ? [init] : []), ...words];
-    const done = await sharing.follow('Letting blobs share memory', app.workshop.command.json<Shared>(line, files));
-    if (!done) return;
-    const { value } = done;
-    const row = (label: string, n: number, key: string) => h('div', h('dt', label), h('dd', { 'data-shared': key }, amount(n, 'B')));
-    const out = word.replace(/\.\w+$/, '').replace(/#/, '_') + '_shared.pb';
-    saved.replaceChildren(h('dl.totals', row('Every blob for itself', value.peak_before, 'before'), row('Sharing places', value.peak_after, 'after'), row('No plan needs less than', value.least_whole, 'least'), row('Live at once at the most', value.lower_bound, 'bound')),
-      h('p.hint', `${digits(value.blobs)} blobs in ${digits(value.shared_into)} places; ${amount(value.left_alone, 'B')} stay as they are.`),
-      h('button.quiet', { onclick: () => void sharing.follow('Letting blobs share memory', app.workshop.command.run([...line, '-o', out], files)).then((ran) => ran?.files[0] && app.workshop.showPreview('Blobs share memory', ran.files[0], [...line, '-o', out])) }, 'Show that net'),
+    const asked = measures.words(now, '--input'), line = ['shapes', asked.net, ...(asked.init ? ['--init', asked.init] : []), ...asked.words, '--savings'];
+    const done = await saving.follow('Looking for what can be saved', app.workshop.command.json<{ savings: Savings }>(line, asked.files));
+    if (!done || measures.net() !== now) return;
+    const { savings } = done.value;
+    const preview = (what: string, name: string, words: string[]) => {
+      const { words: given, init, net: word, files } = measures.words(now, '--shape');
+      const pass = ['pass', name, word, ...(init ? [init] : []), ...given, ...words, '-o', `${word.replace(/\.\w+$/, '').replace(/#/, '_')}_${name}.pb`];
+      void saving.follow(what, app.workshop.command.run(pass, files)).then((ran) => ran?.files[0] && app.workshop.showPreview(what, ran.files[0], pass));
+    };
+    const row = (key: string, what: string, live: number, reuse: number, extra: string, act: (() => void) | null) =>
+      h(act ? 'button.saverow' : 'div.saverow', { 'data-saved': key, ...(act ? { onclick: act, title: 'Show the net that it makes' } : {}) },
+        h('span', what), h('span', amount(live, 'B')), h('span', amount(reuse, 'B')), h('span', extra));
+    const percent = (n: number) => `+${n < 9.95 ? n.toFixed(1) : Math.round(n)} %`;
+    saved.replaceChildren(
+      h('div.saverow.head', h('span', 'what would save'), h('span', 'live at most'), h('span', 'in places'), h('span', 'flop')),
+      row('now', 'As it is', savings.live, savings.blobs, '', null),
+      row('reuse', 'Sharing places', savings.live, savings.reuse, '', () => preview('Blobs share memory', 'memory', [])),
+      ...savings.recompute.map((way, i) => row(`recompute-${way.most_percent ?? 'all'}`, i + 1 === savings.recompute.length && way.most_percent === null ? 'Recomputing, lowest' : `Recomputing, ${way.most_percent ?? 100} %`, way.live, way.reuse, percent(way.extra_percent),
+        () => preview(`${count(way.operators, 'operator')} run again`, 'recompute', way.most_percent === null ? [] : ['--most-flops', String(way.most_percent)]))),
+      h('p.hint', savings.nothing ? `Recomputing saves nothing: ${savings.nothing}.` : 'Places are bytes once blobs share them; lines of recomputing share them too. A click shows the net.'),
       asCommand(line));
   };
 

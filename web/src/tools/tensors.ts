@@ -73,6 +73,8 @@ function make(app: App) {
   };
 
   // Every net that is open, with the init net that fills it.
+  const missingPart = part('Missing blobs', missing);
+  missingPart.classList.add('hidden');
   let round = 0;
   const check = async () => {
     const mine = ++round, { nets } = app.state, inits = new Set(app.state.pairs.map((pair) => pair.init));
@@ -90,10 +92,11 @@ function make(app: App) {
             told.length > 50 ? h('li.hint', `and ${told.length - 50} more`) : null));
     }
     missing.replaceChildren(...parts);
+    missingPart.classList.toggle('hidden', parts.length === 0);
   };
 
   return {
-    element: h('div.tensors', h('div.from', choose, filter), progress.element, rows.element, total, one, oneProgress.element, part('Missing blobs', missing)),
+    element: h('div.tensors', h('div.from', choose, filter), progress.element, rows.element, total, one, oneProgress.element, missingPart),
     update: () => {
       const before = choose.value, known = app.workshop.files();
       void check();
