@@ -106,9 +106,22 @@ bool FileOpener::Copy(uint64_t begin, uint64_t end, std::string& out) {
   return true;
 }
 
-// The next field of the message.
+// The next field of the message, or the fields from here on that lie in the window whole and are kept: one
+// copy.
 bool FileOpener::Next() {
   Head head;
+  const uint64_t begin = at_, window_end = window_at_ + window_.size();
+  while (at_ >= window_at_ && at_ + kFieldHead <= window_end && at_ - begin < kWindow) {
+    if (!ReadHead(at_, file_->size, head)) return false;
+    const bool is_op = head.tag == Tag(net_field::kOp, WireType::kLength);
+    if (head.end > window_end || (is_op && head.end - head.body > kLargePayload)) break;
+    ops_ += is_op;
+    at_ = head.end;
+  }
+  if (at_ != begin) {
+    outline_.append(window_, begin - window_at_, at_ - begin);
+    return true;
+  }
   if (!ReadHead(at_, file_->size, head)) return false;
   const bool is_op = head.tag == Tag(net_field::kOp, WireType::kLength);
   if (is_op && head.end - head.body > kLargePayload ? !TakeOp(head) : !Copy(at_, head.end, outline_))

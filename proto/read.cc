@@ -169,7 +169,7 @@ Net Reader::ReadNet(std::string_view wire) {
   symbols_->Reserve(2 * (inputs + ops));  // an operator makes a blob or two; gradients may come
   std::vector<std::string_view> args;
   Merged device;
-  std::vector<std::string_view> waiting;  // operators whose names are being prepared
+  std::vector<std::string_view> waiting;  // operators whose names are to be prepared
   std::vector<uint32_t> hashes;
   std::vector<size_t> hashes_begin;
   std::vector<std::string_view> waiting_inputs;  // external ones
@@ -181,6 +181,10 @@ Net Reader::ReadNet(std::string_view wire) {
     input_hashes.clear();
   };
   const auto read_waiting = [&] {
+    for (std::string_view op : waiting) {
+      hashes_begin.push_back(hashes.size());
+      PrepareNames(op, hashes);
+    }
     for (size_t i = 0; i < waiting.size(); ++i)
       ReadOp(waiting[i], net.ops.emplace_back(), hashes.data() + hashes_begin[i]);
     waiting.clear();
@@ -193,8 +197,6 @@ Net Reader::ReadNet(std::string_view wire) {
         net.name = Intern(f.bytes);
         break;
       case Tag(net_field::kOp, kLength):
-        hashes_begin.push_back(hashes.size());
-        PrepareNames(f.bytes, hashes);
         waiting.push_back(f.bytes);
         if (waiting.size() == kPrepared) read_waiting();
         break;

@@ -18,7 +18,8 @@ Result<Backward> GradientPlanner::Take() { return planner_->Take(); }
 
 Result<Backward> PlanGradients(const Net& net, const OpSet& ops, const GradientOptions& options) {
   GradientPlanner planner(net, ops, options);
-  Finish(planner);
+  while (!planner.Step(1 << 12)) {  // WebAssembly engines change to their faster code only between calls
+  }
   return planner.Take();
 }
 

@@ -109,9 +109,11 @@ void Planner::InternGradNames(BlobId last) {
   uint32_t hashes[kBatch];
   size_t count = 0;
   texts_.clear();
+  const auto append = [&](std::string_view text) { texts_.insert(texts_.end(), text.begin(), text.end()); };
   for (BlobId id = last; count < kBatch && last - id < 2 * kBatch; --id) {
     if (id == last || (!grad_names_[id] && !ssa_.uses(ssa_.latest(id)).empty())) {
-      texts_.append(net_.Str(ssa_.blobs()[id])).append("_grad");
+      append(net_.Str(ssa_.blobs()[id]));
+      append("_grad");
       ids[count] = id;
       ends[count++] = texts_.size();
     }
@@ -119,7 +121,7 @@ void Planner::InternGradNames(BlobId last) {
   }
   const auto text = [&](size_t k) {
     const size_t begin = k == 0 ? 0 : ends[k - 1];
-    return std::string_view(texts_).substr(begin, ends[k] - begin);
+    return std::string_view(texts_.data() + begin, ends[k] - begin);
   };
   for (size_t k = 0; k < count; ++k) hashes[k] = net_.symbols->Prepare(text(k));
   for (size_t k = 0; k < count; ++k) grad_names_[ids[k]] = net_.symbols->Intern(text(k), hashes[k]);

@@ -181,7 +181,7 @@ class Planner {
     Slot slot;
   };
   std::vector<Update> updates_;
-  std::string texts_;  // of names to be interned
+  std::vector<char> texts_;  // of names to be interned
 
   // Devices of accumulations by the device of their first contribution, which is kept alive; [1]: tags
   // dropped.
