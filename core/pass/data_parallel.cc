@@ -154,9 +154,11 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
   std::vector<const BlobGroup*> gradients = replicas.Groups(replicas.computed_end, replicas.gradients_end);
   std::reverse(gradients.begin(), gradients.end());
   const int concurrent = std::min(options.max_concurrent_distributed_ops, replicas.num_workers() - 1);
-  if (options.bucket_bytes > 0 || options.bucket_count > 0) {
+  const bool in_buckets = options.bucket_bytes > 0 || options.bucket_count > 0;
+  const auto bytes = DenseBytes(built.init.net(), built.net.net(), built.gradients);
+  if (in_buckets) {
     internal::ReduceInBuckets(built, replicas.collectives, replicas.scopes, gradients, concurrent, options,
-                              DenseBytes(built.init.net(), built.net.net(), built.gradients));
+                              bytes);
   } else {
     replicas.collectives.AllReduce(built.net, built.init, devices, gradients, concurrent);
   }
@@ -166,7 +168,12 @@ Result<ParallelNets> Parallelize(ModelBuilder model, const OpSet& ops, const Par
     WEFT_TRY_VOID(internal::UpdateOwn(replicas, options));
     std::vector<const BlobGroup*> sent = replicas.Groups(0, replicas.params_end);
     std::erase_if(sent, [](const BlobGroup* group) { return !group->owner; });
-    replicas.collectives.Sync(built.net, built.init, devices, std::move(sent), concurrent);
+    // Copies between devices cost nothing each, and a bucket would have to be packed.
+    if (in_buckets && (options.use_nccl || options.num_shards() > 1)) {
+      internal::SendInBuckets(built, replicas.collectives, replicas.scopes, sent, concurrent, options, bytes);
+    } else {
+      replicas.collectives.Sync(built.net, built.init, devices, std::move(sent), concurrent);
+    }
   } else {
     WEFT_TRY_VOID(replicas.Update());
   }

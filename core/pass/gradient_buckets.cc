@@ -46,14 +46,15 @@ struct Bucket {
   BlobGroup fused{};  // of more than one member: one blob per device that holds them all
 };
 
-std::vector<Bucket> Cut(std::vector<const BlobGroup*> ready, const BlobDevices& devices,
-                        const ParallelOptions& options, const BytesOf& bytes) {
+// `by_owner`: a bucket goes to one owner, as far as there are any.
+std::vector<Bucket> Cut(std::span<const BlobGroup* const> ready, const BlobDevices& devices,
+                        const ParallelOptions& options, const BytesOf& bytes, bool by_owner) {
   std::vector<Bucket> buckets;
   std::map<std::pair<int, size_t>, int> open_of;  // by owner: the bucket that takes more
   for (const BlobGroup* group : ready) {
     const Symbol blob = group->blobs[0].dense;
     const std::optional<int64_t> size = blob ? bytes(blob) : std::nullopt;
-    const Rank owner = group->owner.value_or(Rank{});
+    const Rank owner = by_owner ? group->owner.value_or(Rank{}) : Rank{};
     int& open = open_of.try_emplace({owner.shard, owner.device}, -1).first->second;
     const auto fits = [&](const Bucket& bucket) {
       return (options.bucket_bytes == 0 || bucket.bytes + *size <= options.bucket_bytes) &&
@@ -71,6 +72,8 @@ std::vector<Bucket> Cut(std::vector<const BlobGroup*> ready, const BlobDevices& 
       buckets.push_back({.members = {group}, .bytes = *size});
     }
   }
+  for (Bucket& bucket : buckets)
+    if (by_owner) bucket.fused.owner = bucket.members[0]->owner;
   return buckets;
 }
 
@@ -98,13 +101,14 @@ void Pack(NetBuilder& net, const ReplicaScopes& scopes, Bucket& bucket) {
   }
 }
 
-// A gradient has the shape of its parameter.
+// Puts the members that `wants` says back on the devices; each has the shape of another blob.
 void Unpack(NetBuilder& net, const ReplicaScopes& scopes, const Bucket& bucket,
-            const SymbolMap<Symbol>& param_of, int shard) {
-  const std::optional<Rank>& owner = bucket.fused.owner;
-  const auto wanted = [&](size_t d) { return !owner || (owner->shard == shard && owner->device == d); };
+            const SymbolMap<Symbol>& shape_of,
+            const std::function<bool(const BlobGroup& member, size_t device)>& wants) {
   for (size_t d = 0; d < scopes.of.size(); ++d) {
-    if (!wanted(d)) continue;
+    if (std::none_of(bucket.members.begin(), bucket.members.end(),
+                     [&](const BlobGroup* member) { return wants(*member, d); }))
+      continue;
     const Symbol fused = bucket.fused.blobs[d].dense;
     std::vector<Symbol> parts;
     for (size_t m = 0; m < bucket.members.size(); ++m) parts.push_back(Part(net, scopes.of[d], bucket, m));
@@ -114,13 +118,30 @@ void Unpack(NetBuilder& net, const ReplicaScopes& scopes, const Bucket& bucket,
                .device = scopes.device(d),
                .args = {{"axis", 0}}});
     for (size_t m = 0; m < parts.size(); ++m) {
-      const Symbol gradient = bucket.members[m]->blobs[d].dense;
+      if (!wants(*bucket.members[m], d)) continue;
+      const Symbol blob = bucket.members[m]->blobs[d].dense;
       Emit(net, {.type = "ResizeLike",
-                 .inputs = {parts[m], param_of.Get(gradient)},
-                 .outputs = {gradient},
+                 .inputs = {parts[m], shape_of.Get(blob)},
+                 .outputs = {blob},
                  .device = scopes.device(d)});
     }
   }
+}
+
+// Packs the buckets of several members. What is to be exchanged.
+std::vector<const BlobGroup*> PackAll(NetBuilder& net, const ReplicaScopes& scopes,
+                                      std::vector<Bucket>& buckets, std::string_view name) {
+  std::vector<const BlobGroup*> exchanged;
+  size_t number = 0;
+  for (Bucket& bucket : buckets) {
+    const bool many = bucket.members.size() > 1;
+    if (many) {
+      bucket.fused.name = StrCat(name, "_", number++);
+      Pack(net, scopes, bucket);
+    }
+    exchanged.push_back(many ? &bucket.fused : bucket.members[0]);
+  }
+  return exchanged;
 }
 
 // Moves the operators from `first` on to right behind the last one that mentions one of their blobs, but not
@@ -166,19 +187,11 @@ void ReduceInBuckets(ModelBuilder& model, Collectives& collectives, const Replic
   const LastMention last(net.net());
   std::stable_sort(ready.begin(), ready.end(),
                    [&](const BlobGroup* a, const BlobGroup* b) { return last.Of(*a) < last.Of(*b); });
+  // GLOO gives the sum to all machines anyway.
+  const bool by_owner = !collectives.many_machines() || options.rendezvous->engine != "GLOO";
   std::vector<Bucket> buckets =
-      Cut(std::move(ready), BlobDevices(model.init.net(), net.net()), options, bytes);
-  std::vector<const BlobGroup*> sums;
-  size_t number = 0;
-  for (Bucket& bucket : buckets) {
-    const bool many = bucket.members.size() > 1;
-    if (many) {
-      bucket.fused.name = StrCat("bucket_", number++);
-      bucket.fused.owner = bucket.members[0]->owner;
-      Pack(net, scopes, bucket);
-    }
-    sums.push_back(many ? &bucket.fused : bucket.members[0]);
-  }
+      Cut(ready, BlobDevices(model.init.net(), net.net()), options, bytes, by_owner);
+  const std::vector<const BlobGroup*> sums = PackAll(net, scopes, buckets, "bucket");
   const size_t packed = net.net().ops.size();
   collectives.AllReduce(net, model.init, BlobDevices(model.init.net(), net.net()), sums, max_concurrent);
   const size_t reduced = net.net().ops.size();
@@ -186,10 +199,31 @@ void ReduceInBuckets(ModelBuilder& model, Collectives& collectives, const Replic
   for (const auto& [param, gradient] : model.gradients)
     if (gradient.is_dense()) param_of[gradient.dense] = param;
   for (const Bucket& bucket : buckets)
-    if (bucket.members.size() > 1) Unpack(net, scopes, bucket, param_of, options.shard_id());
+    if (bucket.members.size() > 1)
+      Unpack(net, scopes, bucket, param_of, [&](const BlobGroup& member, size_t d) {
+        return !member.owner || (member.owner->shard == options.shard_id() && member.owner->device == d);
+      });
 
   const size_t least = options.accumulate > 1 ? first : 0;
   model.EditNet([&](Net built) { return MoveForward(std::move(built), first, least, packed, reduced); });
+}
+
+void SendInBuckets(ModelBuilder& model, Collectives& collectives, const ReplicaScopes& scopes,
+                   std::span<const BlobGroup* const> params, int max_concurrent,
+                   const ParallelOptions& options, const BytesOf& bytes) {
+  NetBuilder& net = model.net;
+  std::vector<Bucket> buckets =
+      Cut(params, BlobDevices(model.init.net(), net.net()), options, bytes, /*by_owner=*/true);
+  std::vector<const BlobGroup*> sent = PackAll(net, scopes, buckets, "sent");
+  collectives.Sync(net, model.init, BlobDevices(model.init.net(), net.net()), std::move(sent),
+                   max_concurrent);
+  SymbolMap<Symbol> gradient_of(*net.net().symbols, model.gradients.size(), Symbol());
+  for (const auto& [param, gradient] : model.gradients) gradient_of[param] = gradient.dense;
+  for (const Bucket& bucket : buckets)
+    if (bucket.members.size() > 1)
+      Unpack(net, scopes, bucket, gradient_of, [&](const BlobGroup& member, size_t d) {
+        return member.owner->shard != options.shard_id() || member.owner->device != d;
+      });
 }
 
 }  // namespace weft::internal

@@ -22,10 +22,16 @@ using BytesOf = std::function<std::optional<int64_t>(Symbol)>;
 
 /// Appends to `net` the sums of `groups` over all devices and machines, as Collectives::AllReduce does, in
 /// buckets of at most options.bucket_bytes and options.bucket_count (0: any). A bucket holds gradients of one
-/// kind of device; sparse gradients and those of unknown size go alone. Then moves what was appended to where
-/// the gradients are ready; not so with options.accumulate, when it belongs to the update net.
+/// kind of device, and of one owner where they go to owners; sparse ones and those of unknown size go alone.
+/// Then moves what was appended to where the gradients are ready; not so with options.accumulate, when it
+/// belongs to the update net.
 void ReduceInBuckets(ModelBuilder& model, Collectives& collectives, const ReplicaScopes& scopes,
                      std::span<const BlobGroup* const> groups, int max_concurrent,
                      const ParallelOptions& options, const BytesOf& bytes);
+
+/// Sends parameters from their owners to all, in buckets of one owner each. `params` have dense gradients.
+void SendInBuckets(ModelBuilder& model, Collectives& collectives, const ReplicaScopes& scopes,
+                   std::span<const BlobGroup* const> params, int max_concurrent,
+                   const ParallelOptions& options, const BytesOf& bytes);
 
 }  // namespace weft::internal

@@ -18,12 +18,15 @@ int main(int argc, char** argv) {
     int shards, devices;
     bool nccl;
     int64_t bucket_bytes;
+    bool sharded = false;  // the optimizer's state
   };
   const Row rows[] = {{"machines with 1 device", ranks, 1, false, 0},
                       {"machines with 8 devices", ranks / 8, 8, true, 0},
                       {"the same, in 25 MB buckets", ranks / 8, 8, true, 25 << 20},
+                      {"the same, sharded", ranks / 8, 8, true, 25 << 20, true},
                       {"all devices in one net, NCCL", 1, ranks, true, 0},
-                      {"all devices in one net, copies", 1, ranks, false, 0}};
+                      {"all devices in one net, copies", 1, ranks, false, 0},
+                      {"the same, sharded", 1, ranks, false, 0, true}};
   for (const Row& row : rows) {
     size_t ops = 0;
     bench::Measure(row.name, static_cast<size_t>(ranks), [&] {
@@ -32,6 +35,7 @@ int main(int argc, char** argv) {
       for (int i = 0; i < row.devices; ++i) options.devices.push_back(i);
       options.use_nccl = row.nccl;
       options.bucket_bytes = row.bucket_bytes;
+      options.shard_optimizer = row.sharded;
       if (row.shards > 1) options.rendezvous = Rendezvous{.num_shards = row.shards};
       const Result<ParallelNets> nets = test::Replicate(model, options);
       if (!nets) std::abort();

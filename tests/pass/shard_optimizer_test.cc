@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <set>
 
 #include "core/base/str.h"
@@ -209,6 +210,18 @@ const Layout kLayouts[] = {
        o.accumulate = 2;
      }},
     {"cuda:0-1", 2, "MPI", [](ParallelOptions& o) { o.bucket_count = 2; }},
+    {"cpu:0-1", 2, "GLOO", [](ParallelOptions& o) { o.bucket_bytes = 1 << 20; }},
+    {"cuda:0-1", 1, "",
+     [](ParallelOptions& o) {
+       o.use_nccl = o.dynamic_memory_management = true;
+       o.bucket_bytes = 1 << 20;
+     }},
+    {"cpu:0", 2, "MPI", [](ParallelOptions& o) { o.bucket_count = 4; }},
+    {"cpu:0", 2, "GLOO",
+     [](ParallelOptions& o) {
+       o.bucket_bytes = 1 << 20;
+       o.optimize_gradient_memory = true;
+     }},
 };
 
 TEST(ShardOptimizer, TrainsAsOneDeviceAndKeepsEachStateOnce) {
@@ -274,6 +287,28 @@ TEST(ShardOptimizer, NetsPassTheChecks) {
                 << "]";
       }
     }
+}
+
+// With buckets each of two owners gets its gradients at once, and sends its parameters at once.
+TEST(ShardOptimizer, ExchangesBuckets) {
+  const auto collectives = [](const char* devices, int machines, const char* engine, bool nccl) {
+    Trial of(Layout{devices, machines, engine});
+    of.options[0].use_nccl = nccl;
+    of.options[0].bucket_bytes = 1 << 20;
+    const SingleModel model = ReadModel("cpu_mlp_2_sgd");
+    const Result<ParallelNets> nets = Plan(model, "adam", of.options[0]);
+    std::map<std::string, int> count;
+    for (const Op& op : nets->net.ops)
+      if (const std::string type(nets->net.Str(op.type));
+          type.starts_with("NCCL") || type == "Reduce" || type == "Allreduce" || type == "Broadcast")
+        ++count[type];
+    std::string text;
+    for (const auto& [type, times] : count) StrAppend(text, type, ":", times, " ");
+    return text;
+  };
+  EXPECT_EQ(collectives("cuda:0-1", 1, "", true), "NCCLBroadcast:2 NCCLReduce:2 ");
+  EXPECT_EQ(collectives("cpu:0", 2, "MPI", false), "Broadcast:2 Reduce:2 ");
+  EXPECT_EQ(collectives("cpu:0", 2, "GLOO", false), "Allreduce:1 Broadcast:2 ");
 }
 
 TEST(ShardOptimizer, DealsParametersByBytes) {
