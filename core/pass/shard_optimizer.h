@@ -15,9 +15,9 @@
 // Between devices a gradient goes to its owner by Sum, or NCCLReduce with NCCL, and the parameter comes back
 // by Copy or NCCLBroadcast: the bytes of an all-reduce. Between machines MPI has Reduce, with the same bytes.
 // GLOO has none (its ReduceScatter cuts equal parts, and on CPUs only), so there gradients are all-reduced
-// and parameters sent on top: half as many bytes again. Owners are chosen by sizes alone and every machine
-// has the same collectives in the same order; only the updates between them differ. Functions of one
-// Replicas.
+// and parameters sent on top: half as many bytes again. With buckets an owner gets its gradients, and sends
+// its parameters, in few messages. Owners are chosen by sizes alone and every machine has the same
+// collectives in the same order; only the updates between them differ. Functions of one Replicas.
 #pragma once
 
 #include "core/pass/replicas.h"
