@@ -42,14 +42,17 @@ struct Words {
 
 // Parameters that were not named: what init makes and the net reads; computed ones if the net writes them.
 void FindParams(SingleModel& model) {
-  enum : uint8_t { kMade = 1, kWritten = 2 };
+  enum : uint8_t { kMade = 1, kWritten = 2, kRead = 4 };
   SymbolMap<uint8_t> flags(*model.net.symbols, model.init.ops.size() + model.net.ops.size(), 0);
   for (const Op& op : model.init.ops)
     for (Symbol blob : op.outputs) flags[blob] |= kMade;
-  for (const Op& op : model.net.ops)
-    for (Symbol blob : op.outputs) flags[blob] |= kWritten;
+  const Ssa ssa(model.net, {.nested = NestedNets::kReadsAndWrites});
+  for (OpId op = 0; op < static_cast<OpId>(model.net.ops.size()); ++op) {
+    for (ValueId value : ssa.inputs(op)) flags[ssa.blobs()[ssa.values()[value].blob]] |= kRead;
+    for (Symbol blob : model.net.ops[static_cast<size_t>(op)].outputs) flags[blob] |= kWritten;
+  }
   for (Symbol blob : model.net.external_inputs) {
-    if ((flags.Get(blob) & kMade) == 0) continue;
+    if ((flags.Get(blob) & kMade) == 0 || (flags.Get(blob) & kRead) == 0) continue;
     (flags.Get(blob) & kWritten ? model.computed_params : model.params).push_back(blob);
   }
 }

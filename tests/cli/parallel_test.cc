@@ -90,6 +90,16 @@ TEST(Parallel, SyncsAndSumsBlobs) {
   EXPECT_EQ(last({"--sync", "z"}), "weft: error: there is no blob cpu_0/z\n");
 }
 
+TEST(Parallel, ParametersAreReadByTheNet) {
+  Model model;
+  model.init =
+      model.folder.Write("more.pbtxt", std::string(kInit) + "op { output: \"v\" type: \"ConstantFill\" }\n");
+  model.net = model.folder.Write("more_net.pbtxt", std::string(kNet) + "external_input: \"v\"\n");
+  const Outcome made = model.Parallel({"--devices", "cpu:0", "--optimizer", "sgd", "--json"});
+  ASSERT_EQ(made.exit, 0) << made.err;
+  EXPECT_EQ(made.json()["params"], nlohmann::json::array({"cpu_0/w", "cpu_0/b"}));
+}
+
 TEST(Parallel, PredictsBytesAndTime) {
   const Model model;
   const Outcome made = model.Parallel(

@@ -89,3 +89,44 @@ test('nets for two devices are made of one', async () => {
   const opened = await page.evaluate(async () => Promise.all(window.weft.app.workshop.files().map(async ({ name, blob }) => [name, await blob.text()])));
   for (const [name, text] of opened.filter(([n]) => n.startsWith('cpu_0-1-'))) assert.equal(text, readFileSync(join(folder, 'parallel', name.replace('cpu_0-1-', '')), 'utf8'), name);
 });
+
+test("a step's time on more devices, and what moves, as the command predicts", async () => {
+  const [net, init] = ['resnet50_train.pb', 'resnet50_train_init.pb'].map((name) => join(models, name));
+  // The forward part: what stands before the gradient of the loss.
+  const text = join(folder, 'whole.pbtxt'), forward = join(folder, 'forward.pbtxt');
+  run('convert', net, text);
+  const whole = readFileSync(text, 'utf8'), end = whole.lastIndexOf('op {', whole.indexOf('output: "loss_autogen_grad"'));
+  writeFileSync(forward, whole.slice(0, end) + (whole.match(/^external_input: .*$/gm) ?? []).join('\n'));
+  writeFileSync(join(folder, 'init.pb'), readFileSync(init));
+  await openPage(page, server.url);
+  await dropAndShow(page, [forward, join(folder, 'init.pb')]);
+  await page.evaluate(() => window.weft.app.show(window.weft.app.state.nets.find((n) => window.weft.app.state.documents.find((d) => d.id === n.document).name === 'forward.pbtxt').id));
+  await page.click('.rail [data-tool=shapes]');
+  await page.fill('.inputs [aria-label="Shape of data"]', '32,3,224,224');
+  await page.fill('.inputs [aria-label="Shape of label"]', '32');
+  await page.selectOption('.inputs [aria-label="Type of label"]', 'int32');
+  await page.waitForSelector('.ascommand code:has-text("label=32:int32")');
+  await page.click('.rail [data-tool=parallel]');
+  await page.waitForSelector('.parallel .namechip');
+  await page.fill('.parallel [aria-label=Devices]', 'cuda:0-7');
+  await page.check('.parallel label:has-text("NCCL") input');
+  await page.fill('.parallel [aria-label=Hardware]', 'flops=1e14,memory=2e12');
+  await page.click('.parallel .go:text-is("Make the nets")');
+  await page.waitForSelector('.parallel .ranks tbody tr:nth-child(4)');
+  const line = await page.locator('.parallel .ascommand code').last().textContent();
+  const words = line.slice('weft '.length).split(' ').map((word) => word.replaceAll("'", ''));
+  assert.ok(words.includes('data=32,3,224,224') || words.some((word) => word.startsWith('data=32,3,224,224')), line);
+  const said = JSON.parse(run(...words, '--json'));
+  const ms = (seconds) => Number((seconds * 1e3).toPrecision(3));
+  const shown = (name) => page.locator(`.parallel .${name} tbody tr`).evaluateAll((rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const ranks = await shown('ranks');
+  assert.deepEqual(ranks.map((row) => number(row[0])), said.ranks.map((row) => row.ranks));
+  for (const [k, row] of said.ranks.entries()) {
+    for (const [column, key] of ['compute', 'communication', 'hidden', 'step'].entries())
+      assert.ok(Math.abs(number(ranks[k][column + 1]) - row[key] * 1e3) <= Math.max(0.051, 0.001 * ms(row[key])), `${row.ranks} ${key}: ${ranks[k][column + 1]}, the command ${row[key]}`);
+    assert.equal(ranks[k][5], `${(row.efficiency * 100).toFixed(1)} %`);
+  }
+  assert.deepEqual((await shown('bytype')).map((row) => [row[0], number(row[1])]), said.moved.by_type.map((row) => [row.type, row.ops]));
+  await page.locator('.parallel .bytype').scrollIntoViewIfNeeded();
+  await shotBoth(page, 'parallel-predicted');
+});

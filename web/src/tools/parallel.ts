@@ -22,9 +22,32 @@ interface Report {
   devices: Device[]; shared: number; shards: number; moving: Moving[];
   moved: { local_bytes: number; network_bytes: number; unknown: number };
 }
-interface Planned { nets: Record<string, number>; params: string[]; moved: Report['moved'] }
+interface Collective { type: string; ops: number; local_bytes: number; network_bytes: number; seconds: number }
+interface Ranks { ranks: number; machines: number; compute: number; communication: number; hidden: number; step: number; efficiency: number; unknown: number }
+interface Planned {
+  nets: Record<string, number>; params: string[]; moved: Report['moved'] & { by_type: Collective[] }; ranks: Ranks[];
+}
 
 const ROW = 22;
+
+/** Seconds as milliseconds, four digits. */
+const ms = (seconds: number) => { const n = seconds * 1e3; return n === 0 ? '0' : n >= 1000 ? digits(Math.round(n)) : n >= 100 ? n.toFixed(1) : n.toFixed(2); };
+
+/** What a step takes on more devices, and what moves in it by kind of operator. */
+const prediction = ({ ranks, moved }: Planned) => {
+  const table = (name: string, heads: string[], rows: (string | HTMLElement)[][]) => h(`table.devices.${name}`,
+    h('thead', h('tr', ...heads.map((head) => h('th', { scope: 'col' }, head)))), h('tbody', ...rows.map((row) => h('tr', ...row.map((cell) => h('td', cell))))));
+  const unknown = Math.max(0, ...ranks.map((row) => row.unknown));
+  return [
+    ...(ranks.length > 0 ? [h('h4', 'A step on so many devices, in ms'),
+      table('ranks', ['Devices', 'Compute', 'Exchange', 'Hidden', 'Step', 'Efficiency'],
+        ranks.map((row) => [digits(row.ranks), ms(row.compute), ms(row.communication), ms(row.hidden), ms(row.step), `${(row.efficiency * 100).toFixed(1)} %`])),
+      ...(unknown > 0 ? [h('p.hint', `Up to ${count(unknown, 'operator')} of unknown cost count as nothing.`)] : [])]
+      : [h('p.hint', "With the inputs' shapes, given in Shapes, the time of a step is predicted for up to 512 devices.")]),
+    ...(moved.by_type.length > 0 ? [h('h4', 'What moves, by kind of operator'),
+      table('bytype', ['', 'Operators', 'Devices', 'Network', 'ms'], moved.by_type.map((row) => [h('code', row.type), digits(row.ops), bytes(row.local_bytes), bytes(row.network_bytes), ms(row.seconds)]))] : []),
+  ];
+};
 
 function make(app: App) {
   const progress = new Progress(), making = new Progress();
@@ -95,6 +118,7 @@ function make(app: App) {
   const optimizer = h('input.mono', { value: 'sgd:base_lr=0.1', 'aria-label': 'Optimizer', placeholder: 'none: forward only', spellcheck: false });
   const shards = h('input', { type: 'number', min: '1', value: '1', 'aria-label': 'Machines of the plan' });
   const iterations = h('input', { type: 'number', min: '1', value: '1', 'aria-label': 'Iterations' });
+  const hardware = h('input.mono', { 'aria-label': 'Hardware', placeholder: 'flops=1e13,bandwidth=5e10', spellcheck: false, title: 'Of a device and its links, as weft parallel --hardware takes them: flops, memory, latency, bandwidth, net_latency, net_bandwidth, algorithm' });
   const losses = names('Losses', 'loss', () => lossNames, () => tell());
   const nccl = h('input', { type: 'checkbox', onchange: () => tell() }), share = h('input', { type: 'checkbox', onchange: () => tell() });
   const go = h('button.go', { onclick: () => void plan() }, 'Make the nets'), planLine = h('div');
@@ -106,7 +130,8 @@ function make(app: App) {
     if (!init) throw new Error('Open the init net too: it makes the parameters that each device gets.');
     const words = ['parallel', '--init', init, '--net', word, ...losses.get().flatMap((loss) => ['--loss', loss]), '--devices', where.value.trim(),
       ...(optimizer.value.trim() ? ['--optimizer', optimizer.value.trim()] : []), ...(nccl.checked ? ['--nccl'] : []), ...(share.checked ? ['--share-gradients'] : []),
-      ...(Number(shards.value) > 1 ? ['--shards', shards.value] : []), ...(Number(iterations.value) > 1 ? ['--iterations', iterations.value] : []), '-o', 'parallel'];
+      ...(Number(shards.value) > 1 ? ['--shards', shards.value] : []), ...(Number(iterations.value) > 1 ? ['--iterations', iterations.value] : []),
+      ...shapes(), ...(hardware.value.trim() ? ['--hardware', hardware.value.trim()] : []), '-o', 'parallel'];
     return { words, files };
   };
   const tell = () => {
@@ -133,10 +158,10 @@ function make(app: App) {
     const steps = h('pre.steps', text?.out ?? '');
     made.replaceChildren(steps, h('table.devices', h('tbody', ...Object.entries(value.nets).map(([name, operators]) => h('tr', h('td', h('code', name)), h('td.n', count(operators, 'operator')))))),
       h('p.hint', `${count(value.params.length, 'parameter')} on all devices. An iteration moves ${bytes(value.moved.local_bytes)} between devices and sends ${bytes(value.moved.network_bytes)} to other machines.`),
-      h('div.row', h('button.go', { onclick: () => void app.open(blobs.map(({ name, blob }) => ({ name, file: new window.File([blob], name) }))) }, 'Open them')));
+      ...prediction(value), h('div.row', h('button.go', { onclick: () => void app.open(blobs.map(({ name, blob }) => ({ name, file: new window.File([blob], name) }))) }, 'Open them')));
     made.scrollIntoView({ block: 'nearest' });
   };
-  for (const input of [where, optimizer, shards, iterations]) input.addEventListener('input', tell);
+  for (const input of [where, optimizer, shards, iterations, hardware]) input.addEventListener('input', tell);
   const labelled = (label: string, input: HTMLElement) => h('label.entry', h('span.field', label), input);
   const check = (box: HTMLElement, label: string) => h('label.check', box, label);
 
@@ -155,7 +180,7 @@ function make(app: App) {
   return {
     element: h('div.parallel', progress.element, part('Devices', devices), differencesPart, movingPart, line,
       part('Make nets for many devices', h('p.hint', 'The shown net and its init net, built again for each device; gradients are summed over devices and machines, parameters start equal.'),
-        labelled('Devices', where), losses.element, labelled('Optimizer', optimizer), labelled('Machines', shards), labelled('Iterations', iterations),
+        labelled('Devices', where), losses.element, labelled('Optimizer', optimizer), labelled('Machines', shards), labelled('Iterations', iterations), labelled('Hardware', hardware),
         check(nccl, 'sum gradients with NCCL'), check(share, 'gradients share memory'), planLine, go, making.element, made)),
     update,
   };
