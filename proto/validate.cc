@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proto/validate.h"
 
+#include <cstring>
 #include <string>
 
 #include "core/base/str.h"
@@ -33,7 +34,19 @@ bool HasControl(std::string_view text) {
       return true;
   return false;
 }
-bool IsPlainText(std::string_view text) { return !HasControl(text) && IsUtf8(text); }
+// Whether eight bytes are all from ' ' to '~'.
+bool ArePrintable(const char* bytes) {
+  constexpr uint64_t kOnes = 0x0101010101010101, kTops = kOnes * 0x80;
+  uint64_t word;
+  std::memcpy(&word, bytes, 8);
+  return ((word | (word - kOnes * 0x20) | (word + kOnes)) & kTops) == 0;
+}
+bool IsPlainText(std::string_view text) {
+  size_t at = 0;
+  while (text.size() - at >= 8 && ArePrintable(text.data() + at)) at += 8;
+  text.remove_prefix(at);  // no character is cut: all before are of one byte
+  return !HasControl(text) && IsUtf8(text);
+}
 
 constexpr size_t kShownPath = 60;      // characters at either end of a long path
 constexpr size_t kSampleBytes = 4096;  // of one string or list, when only some fields are looked at
