@@ -31,8 +31,9 @@ std::vector<Symbol> StateOf(const ModelBuilder& model, const ReplicaScopes& scop
   SymbolMap<uint8_t> flags(*net.symbols, init.ops.size() + net.ops.size() - first, 0);
   for (const Op& op : init.ops)
     for (Symbol blob : op.outputs) flags[blob] |= kMade;
-  for (const auto& [param, gradient] : model.gradients) flags[param] |= kTouched;
-  for (const auto& [param, gradient] : model.gradients) flags[gradient.dense] |= kTouched;
+  for (const auto& [param, gradient] : model.gradients)
+    for (Symbol blob : {param, gradient.dense})
+      if (blob) flags[blob] |= kTouched;
   std::vector<Symbol> state;
   for (size_t i = first; i < net.ops.size(); ++i) {
     const Op& op = net.ops[i];
