@@ -133,6 +133,23 @@ test('a plan that cannot be is red, is repaired, and the repaired net is saved a
   assert.equal(await page.evaluate(() => window.weft.app.state.documents.length), 2);
 });
 
+test('from a plan to its bytes: the shapes that miss are asked for, and the plan follows', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [overwritten]);
+  await page.click('.rail [data-tool=gradients]');
+  await page.click('.gradients >> text="Repair"');
+  await page.click('.gradients >> text="How many bytes"');
+  await page.click('.gradients >> text="Give shapes of the inputs"');
+  const shapes = { x: '4,3', w1: '5,3', b1: '5', w2: '2,5', b2: '2', label: '4,2' };
+  for (const [name, shape] of Object.entries(shapes)) await page.fill(`.shapes [aria-label="Shape of ${name}"]`, shape);
+  await page.waitForFunction(() => window.weft.app.measures.asked().filter((word) => word === '--input').length === 6);
+  await page.click('.rail [data-tool=gradients]');
+  await page.waitForSelector('.gradients [data-kept]');
+  const plan = JSON.parse(native(overwritten, '--loss', 'loss', '--repair', '--json', ...Object.entries(shapes).flatMap(([name, shape]) => ['--input', `${name}=${shape}`])));
+  assert.equal(plan.kept.unsized, 0);
+  assert.equal(await page.textContent('.gradients [data-kept]'), `${plan.kept.bytes} B`);
+});
+
 test('the findings say whether the gradient was asked for, and that it fails', async () => {
   await openPage(page, server.url);
   await dropAndShow(page, [overwritten]);

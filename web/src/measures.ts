@@ -80,6 +80,11 @@ export class Measures {
   asked(): string[] {
     return this.answers.get(this.net()?.id ?? -1)?.words ?? [];
   }
+  /** What the command was told of this net's inputs and init net when it last answered, and the files that it read. */
+  known(net: NetInfo): { words: string[]; files: File[] } | null {
+    const answer = this.answers.get(net.id);
+    return answer ? { words: answer.words.slice(2), files: this.words(net, '--input').files } : null;
+  }
   /** The values of a net, by id; of the one that shows when none is named. */
   values(path = this.page.path()): Measured[] {
     const inside = path.slice(1).map((net) => `${net.parentOp}.${net.parentArg}`).join('/');

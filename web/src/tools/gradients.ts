@@ -7,7 +7,6 @@
 import './gradients.css';
 import type { NetInfo } from '../../../wasm/weft.d.ts';
 import type { App } from '../app.ts';
-import type { File } from '../command.ts';
 import { count, digits, h } from '../dom.ts';
 import { type Task, WeftError } from '../engine.ts';
 import { type Amount, amount } from '../measures.ts';
@@ -65,6 +64,7 @@ function make(app: App) {
   let repair = false;
   let made = -1; // the document that shows the plan
   let timer = 0;
+  let asked = ''; // the words of the plan that shows
   let listed: Listed = 'grads';
   let grads: [string, string][] = [];
 
@@ -104,14 +104,15 @@ function make(app: App) {
     name, version === undefined ? null : h('span.v', '@' + version));
 
   /** What is known of shapes goes along, so that the command tells bytes. */
-  function known(): { words: string[]; files: File[] } {
-    if (!base || !app.measures.external.has(base.id)) return { words: [], files: base ? [workshop.fileOf(base).file] : [] };
-    const { words: given, init, files } = app.measures.words(base, '--input');
-    return { words: [...(init ? ['--init', init] : []), ...given], files };
-  }
+  const known = () => (base && app.measures.known(base)) ?? { words: [], files: base ? [workshop.fileOf(base).file] : [] };
   async function size(): Promise<void> {
     if (!base) return;
-    if (await progress.follow('Working out shapes', app.measures.ask(base))) await run();
+    if (await progress.follow('Working out shapes', app.measures.ask(base))) asked === words().join(' ') ? show() : await run();
+  }
+  /** Shapes are told of the net before. */
+  async function give(): Promise<void> {
+    if (base) await app.show(base.id);
+    app.showTool('shapes');
   }
   function words(): string[] {
     if (!base) return [];
@@ -134,6 +135,7 @@ function make(app: App) {
       return show();
     }
     const line = words();
+    asked = line.join(' ');
     const done = await progress.follow('Planning', withFailure(workshop.command.json<Plan>(line, known().files)));
     if (!done || of !== base) return;
     command.replaceChildren(asCommand(line));
@@ -180,10 +182,10 @@ function make(app: App) {
     showSelected();
   }
   function done(of: Plan): HTMLElement[] {
-    const gone = app.state.preview?.document !== made;
+    const gone = app.state.preview?.document !== made, told = base && app.measures.known(base);
     const facts = h('p.hint.tally', `${count(of.origin.length, 'generated operator')}, ${count(grads.length, 'gradient')}, ${count(of.stashes.length, 'value')} kept`,
       ...(of.stashes.length === 0 ? [] : of.kept && of.kept.unsized < of.stashes.length ? [', ', h('span', { 'data-kept': '' }, amount(of.kept.bytes, 'B'))]
-        : ['. ', h('button.quiet', { onclick: () => of.kept ? app.showTool('shapes') : void size() }, of.kept ? 'Give shapes of the inputs' : 'How many bytes')]),
+        : ['. ', h('button.quiet', { onclick: () => void (told ? give() : size()) }, told ? 'Give shapes of the inputs' : 'How many bytes')]),
       ...(of.kept && of.kept.unsized > 0 && of.kept.unsized < of.stashes.length ? [`, and ${count(of.kept.unsized, 'value')} of unknown size`] : []),
       ...(gone && made >= 0 ? ['. ', h('button.quiet', { onclick: () => void run() }, 'Show it')] : []));
     if (!of.changes) return [facts];
@@ -296,6 +298,7 @@ function make(app: App) {
     update: () => {
       const net = workshop.base();
       if (net && net.id !== base?.id) void begin(net);
+      else if (plan && asked !== words().join(' ')) void run(); // more is known of shapes
       else show();
     },
   };
