@@ -128,7 +128,8 @@ test('a plan that cannot be is red, is repaired, and the repaired net is saved a
   await page.click('.previewbar >> text="Keep open"');
   await page.waitForFunction(() => document.querySelector('.previewbar')?.textContent.startsWith('Not saved'));
   await shotBoth(page, 'gradients-kept');
-  assert.deepEqual(await saved('Save .pb'), nativeFile('r.pb', overwritten, '--loss', 'loss', '--repair'));
+  const [download] = await Promise.all([page.waitForEvent('download'), press(page, 'Control+s')]);
+  assert.deepEqual(readFileSync(await download.path()), nativeFile('r.pb', overwritten, '--loss', 'loss', '--repair'));
   await page.waitForFunction(() => document.querySelector('.previewbar').classList.contains('hidden'));
   assert.equal(await page.evaluate(() => window.weft.app.state.documents.length), 2);
 });

@@ -285,7 +285,8 @@ function build(engine: Engine, render: Renderer): void {
   app.on(['net', 'scene', 'files'], layout);
 
   document.body.prepend(bar, rail.element, left);
-  document.body.append(previewBar(app), right, status, live);
+  const made = previewBar(app);
+  document.body.append(made, right, status, live);
   layout();
   updateStatus();
   const recolor = () => {
@@ -388,6 +389,7 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'copy', group: 'Edit', name: 'Copy the selected name', keys: ['Ctrl+C'], when: () => selected() && !getSelection()?.toString(), run: () => copy(nameOf(app)) },
     { id: 'copyVersion', group: 'Edit', name: 'Copy blob@version', keys: ['Alt+C'], when: selected, run: () => copy(nameOf(app, true)) },
     { id: 'copyText', group: 'Edit', name: 'Copy the operator as protobuf text', keys: ['Ctrl+Shift+C'], when: () => app.selectedOps().length > 0, run: () => void app.textOf().then(copy) },
+    { id: 'save', group: 'Edit', name: 'Save the net that a command made', keys: ['Ctrl+S'], when: () => !made.classList.contains('hidden'), run: () => made.querySelector<HTMLElement>('.save')?.click() },
     { id: 'clear', group: 'Edit', name: 'Clear the selection', keys: ['Escape'], run: () => { problem(null); if (state.working) app.cancel(); else if (state.selection) app.select(null); else if (state.found) app.clearFound(); else app.clearFaults(); } },
     { id: 'text', group: 'Panels', name: 'Show the text', keys: ['T'], when: has, run: () => { leftWanted = true; layout(); showTab('text'); } },
     { id: 'outline', group: 'Panels', name: 'Show the outline', keys: ['O'], when: has, run: () => { leftWanted = true; layout(); showTab('outline'); panes.outline!.element.querySelector<HTMLElement>('[tabindex="0"]')?.focus(); } },

@@ -58,9 +58,9 @@ export function findingsPanel(app: App): HTMLElement {
       ? h('ul.findings', h('li.error', h('button', { onclick: gradients }, h('span.mark', { title: 'error' }, severityMark('error')),
           h('span', h('b', 'no backward pass'), h('p', failed.split('\n')[0] ?? ''), h('p.remedy', '→ Gradients shows why, and repairs it where that can be')))))
       : view && !view.net.hasGradients && view.net.parent < 0 && !app.state.pairs.some((pair) => pair.init === view.net.id)
-        ? h('p.nothing', 'Whether it has a backward pass is not checked here. ', h('button.quiet', { onclick: gradients }, 'Plan its gradient')) : null;
+        ? h('p.nothing', findings.length === 0 ? 'Nothing to remark about this net. ' : '', 'Whether it has a backward pass is not checked here. ', h('button.quiet', { onclick: gradients }, 'Plan its gradient')) : null;
     if (findings.length === 0) {
-      element.replaceChildren(...(view && !failed ? [h('p.nothing', 'Nothing to remark about this net.')] : []), ...(plan ? [plan] : []));
+      element.replaceChildren(plan ?? (view ? h('p.nothing', 'Nothing to remark about this net.') : ''));
       return;
     }
     const order = { error: 0, warning: 1, note: 2 };

@@ -14,7 +14,7 @@ export function previewBar(app: App): HTMLElement {
   const save = ({ document, name, blob }: Preview): HTMLElement[] => {
     const text = name.replace(/\.pb$/, '') + '.pbtxt';
     return [
-      h('button.quiet', { onclick: () => {
+      h('button.quiet.save', { title: 'Ctrl+S', onclick: () => {
         saveFile(name, blob);
         workshop.saved(document);
       } }, 'Save .pb'),
