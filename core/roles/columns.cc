@@ -132,6 +132,16 @@ std::string_view WithoutDevice(std::string_view name, std::string_view device, s
   if (name.size() > scratch.size() && name.ends_with(scratch) &&
       name[name.size() - scratch.size() - 1] == '_')
     return name.substr(0, name.size() - scratch.size());
+  // "ONE_1_3" of "gpu_3": the number of the kind of device, then the device's.
+  static constexpr std::pair<std::string_view, std::string_view> kNumbers[] = {
+      {"cpu", "_0"}, {"gpu", "_1"}, {"gpu", "_6"}, {"ideep", "_5"}};
+  for (const auto& [kind, number] : kNumbers) {
+    if (device.substr(0, underscore) != kind) continue;
+    scratch.assign(number);
+    scratch.append(device.substr(underscore));
+    if (name.size() > scratch.size() && name.ends_with(scratch))
+      return name.substr(0, name.size() - (device.size() - underscore - 1));
+  }
   return name;
 }
 

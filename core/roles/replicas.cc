@@ -23,9 +23,17 @@ class Comparer {
     std::vector<std::vector<OpId>> ops(num_columns);
     for (OpId i = 0; i < static_cast<OpId>(net_.ops.size()); ++i)
       if (columns_.of_op[i] != kNoColumn) ops[columns_.of_op[i]].push_back(i);
+    // What reads and writes the same versions does the same, in whatever order it is written.
     std::vector<std::vector<uint64_t>> keys(num_columns);
-    for (size_t c = 0; c < num_columns; ++c)
-      for (OpId op : ops[c]) keys[c].push_back(Key(op));
+    for (size_t c = 0; c < num_columns; ++c) {
+      std::vector<std::pair<uint64_t, OpId>> sorted;
+      for (OpId op : ops[c]) sorted.emplace_back(Key(op), op);
+      std::sort(sorted.begin(), sorted.end());
+      for (size_t k = 0; k < sorted.size(); ++k) {
+        keys[c].push_back(sorted[k].first);
+        ops[c][k] = sorted[k].second;
+      }
+    }
 
     ReplicaComparison result;
     result.differs.assign(net_.ops.size(), 0);
@@ -52,8 +60,17 @@ class Comparer {
   void HashNames() {
     names_.resize(ssa_.blobs().size());
     std::string scratch;
-    for (size_t b = 0; b < names_.size(); ++b)
-      names_[b] = HashBytes(Relative(net_.Str(ssa_.blobs()[b]), scratch));
+    own_.resize(names_.size());
+    for (size_t b = 0; b < names_.size(); ++b) {
+      const std::string_view name = net_.Str(ssa_.blobs()[b]);
+      own_[b] = !DevicePrefix(name).empty();
+      names_[b] = HashBytes(Relative(name, scratch));
+    }
+  }
+
+  uint64_t ValueKey(ValueId v) const {
+    const Value& value = ssa_.values()[v];
+    return own_[value.blob] ? HashMix(names_[value.blob], value.version) : names_[value.blob];
   }
 
   // A name without its own device, or without that of any column ("lr_gpu1" has no prefix to tell).
@@ -78,9 +95,9 @@ class Comparer {
       hash =
           HashMix(HashMix(HashMix(hash, arg.name.id), arg.has), HashMix(static_cast<uint64_t>(arg.i), bits));
     }
-    for (ValueId v : ssa_.inputs(op)) hash = HashMix(hash, names_[ssa_.values()[v].blob]);
+    for (ValueId v : ssa_.inputs(op)) hash = HashMix(hash, ValueKey(v));
     hash = HashMix(hash, 0x2d);
-    for (ValueId v : ssa_.outputs(op)) hash = HashMix(hash, names_[ssa_.values()[v].blob]);
+    for (ValueId v : ssa_.outputs(op)) hash = HashMix(hash, ValueKey(v));
     return hash;
   }
 
@@ -127,6 +144,7 @@ class Comparer {
   const Ssa& ssa_;
   const Columns& columns_;
   std::vector<uint64_t> names_;  // BlobId -> hash of its name without the device
+  std::vector<uint8_t> own_;     // BlobId -> its name is in a device's scope
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Replicas: are the device columns of a data-parallel net the same? Two columns are when their ops, in order,
-// have the same types, arguments and blob names once the device is taken out of them. Where they are not,
-// the ops without an equal are named. Linear in the net.
+// Replicas: are the device columns of a data-parallel net the same? Two columns are when their ops have the
+// same types, arguments, and versions of the same blobs once the device is taken out of their names, in
+// whatever order they are written. Where they are not, the ops without an equal are named. n log n.
 #pragma once
 
 #include <cstdint>

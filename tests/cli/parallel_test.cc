@@ -90,6 +90,21 @@ TEST(Parallel, SyncsAndSumsBlobs) {
   EXPECT_EQ(last({"--sync", "z"}), "weft: error: there is no blob cpu_0/z\n");
 }
 
+TEST(Parallel, ReplicasAreTheSame) {
+  const Model model;
+  for (const char* devices : {"cuda:0-11", "cpu:0-2", "hip:1,3"}) {
+    for (const char* optimizer : {"sgd", "sgd:momentum=0.9", "adam"}) {
+      for (const char* count : {"0", "1"}) {
+        ASSERT_EQ(
+            model.Parallel({"--devices", devices, "--optimizer", optimizer, "--bucket-count", count}).exit,
+            0);
+        const auto told = Weft({"devices", model.out + "/net.pbtxt", "--json"}).json()["devices"];
+        for (const auto& device : told) EXPECT_EQ(device["same_as"], told[0]["name"]) << device;
+      }
+    }
+  }
+}
+
 TEST(Parallel, ParametersAreReadByTheNet) {
   Model model;
   model.init =
