@@ -36,7 +36,8 @@ bool LooksLikeGradient(std::string_view name);
 /// the net has no such blob.
 BlobId GradientBase(const Net& net, const Ssa& ssa, BlobId blob);
 
-/// `name` with its device taken out, so that replicas compare equal: "gpu_3/x", "lr_gpu3" and "ONE_1_3" become
+/// `name` with its device taken out, so that replicas compare equal: "gpu_3/x", "lr_gpu3" and "ONE_1_3"
+/// become
 /// "/x", "lr_" and "ONE_1_". Views into `name` or `scratch`.
 std::string_view WithoutDevice(std::string_view name, std::string_view device, std::string& scratch);
 
