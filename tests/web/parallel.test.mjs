@@ -110,11 +110,14 @@ test("a step's time on more devices, and what moves, as the command predicts", a
   await page.waitForSelector('.parallel .namechip');
   await page.fill('.parallel [aria-label=Devices]', 'cuda:0-7');
   await page.check('.parallel label:has-text("NCCL") input');
+  await page.check('.parallel label:has-text("dealt") input');
+  await page.fill('.parallel [aria-label^=Megabytes]', '25');
   await page.fill('.parallel [aria-label=Hardware]', 'flops=1e14,memory=2e12');
   await page.click('.parallel .go:text-is("Make the nets")');
   await page.waitForSelector('.parallel .ranks tbody tr:nth-child(4)');
   const line = await page.locator('.parallel .ascommand code').last().textContent();
   const words = line.slice('weft '.length).split(' ').map((word) => word.replaceAll("'", ''));
+  assert.ok(words.includes('--shard-optimizer') && line.includes('--bucket-bytes 25000000'), line);
   assert.ok(words.includes('data=32,3,224,224') || words.some((word) => word.startsWith('data=32,3,224,224')), line);
   const said = JSON.parse(run(...words, '--json'));
   const ms = (seconds) => Number((seconds * 1e3).toPrecision(3));

@@ -118,9 +118,11 @@ function make(app: App) {
   const optimizer = h('input.mono', { value: 'sgd:base_lr=0.1', 'aria-label': 'Optimizer', placeholder: 'none: forward only', spellcheck: false });
   const shards = h('input', { type: 'number', min: '1', value: '1', 'aria-label': 'Machines of the plan' });
   const iterations = h('input', { type: 'number', min: '1', value: '1', 'aria-label': 'Iterations' });
+  const bucket = h('input', { type: 'number', min: '1', 'aria-label': 'Megabytes of gradients summed at once', placeholder: 'each gradient by itself' });
   const hardware = h('input.mono', { 'aria-label': 'Hardware', placeholder: 'flops=1e13,bandwidth=5e10', spellcheck: false, title: 'Of a device and its links, as weft parallel --hardware takes them: flops, memory, latency, bandwidth, net_latency, net_bandwidth, algorithm' });
   const losses = names('Losses', 'loss', () => lossNames, () => tell());
   const nccl = h('input', { type: 'checkbox', onchange: () => tell() }), share = h('input', { type: 'checkbox', onchange: () => tell() });
+  const deal = h('input', { type: 'checkbox', onchange: () => tell() });
   const go = h('button.go', { onclick: () => void plan() }, 'Make the nets'), planLine = h('div');
   let lossNames: string[] = [];
   const planWords = () => {
@@ -130,6 +132,7 @@ function make(app: App) {
     if (!init) throw new Error('Open the init net too: it makes the parameters that each device gets.');
     const words = ['parallel', '--init', init, '--net', word, ...losses.get().flatMap((loss) => ['--loss', loss]), '--devices', where.value.trim(),
       ...(optimizer.value.trim() ? ['--optimizer', optimizer.value.trim()] : []), ...(nccl.checked ? ['--nccl'] : []), ...(share.checked ? ['--share-gradients'] : []),
+      ...(deal.checked ? ['--shard-optimizer'] : []), ...(Number(bucket.value) > 0 ? ['--bucket-bytes', String(Number(bucket.value) * 1e6)] : []),
       ...(Number(shards.value) > 1 ? ['--shards', shards.value] : []), ...(Number(iterations.value) > 1 ? ['--iterations', iterations.value] : []),
       ...shapes(), ...(hardware.value.trim() ? ['--hardware', hardware.value.trim()] : []), '-o', 'parallel'];
     return { words, files };
@@ -161,7 +164,7 @@ function make(app: App) {
       ...prediction(value), h('div.row', h('button.go', { onclick: () => void app.open(blobs.map(({ name, blob }) => ({ name, file: new window.File([blob], name) }))) }, 'Open them')));
     made.scrollIntoView({ block: 'nearest' });
   };
-  for (const input of [where, optimizer, shards, iterations, hardware]) input.addEventListener('input', tell);
+  for (const input of [where, optimizer, shards, iterations, bucket, hardware]) input.addEventListener('input', tell);
   const labelled = (label: string, input: HTMLElement) => h('label.entry', h('span.field', label), input);
   const check = (box: HTMLElement, label: string) => h('label.check', box, label);
 
@@ -180,8 +183,8 @@ function make(app: App) {
   return {
     element: h('div.parallel', progress.element, part('Devices', devices), differencesPart, movingPart, line,
       part('Make nets for many devices', h('p.hint', 'The shown net and its init net, built again for each device; gradients are summed over devices and machines, parameters start equal.'),
-        labelled('Devices', where), losses.element, labelled('Optimizer', optimizer), labelled('Machines', shards), labelled('Iterations', iterations), labelled('Hardware', hardware),
-        check(nccl, 'sum gradients with NCCL'), check(share, 'gradients share memory'), planLine, go, making.element, made)),
+        labelled('Devices', where), losses.element, labelled('Optimizer', optimizer), labelled('Machines', shards), labelled('Iterations', iterations), labelled('Bucket, MB', bucket), labelled('Hardware', hardware),
+        check(nccl, 'sum gradients with NCCL'), check(share, 'gradients share memory'), check(deal, 'optimizer state dealt to the devices'), planLine, go, making.element, made)),
     update,
   };
 }
