@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <set>
 
@@ -198,8 +197,7 @@ constexpr Failure kFailures[] = {
 };
 
 TEST(DataParallelOptions, NetsAreCaffe2s) {
-  int agree = 0, wrong = 0;
-  std::map<std::string, int> reasons;
+  test::Tally tally;
   for (Json row : test::ReadJsonl("caffe2/data_parallel_options.jsonl")) {
     if (row.contains("convert")) continue;
     SCOPED_TRACE(row.at("name").get<std::string>());
@@ -241,19 +239,9 @@ TEST(DataParallelOptions, NetsAreCaffe2s) {
       }
     }
     EXPECT_EQ(difference, "");
-    if (!difference.empty()) {
-      ++wrong;
-    } else if (reason.empty()) {
-      ++agree;
-    } else {
-      ++reasons[reason];
-    }
+    tally.Count(difference, reason);
   }
-  std::string listed;
-  for (const auto& [reason, rows] : reasons) listed += StrCat(", ", rows, " for ", reason);
-  std::puts(StrCat("data parallel options: ", agree, " agree, differ with a reason:", listed.substr(1), "; ",
-                   wrong, " wrong")
-                .c_str());
+  tally.Print("data parallel options");
 }
 
 Scope ScopeOf(const Json& device, std::string_view prefix) {

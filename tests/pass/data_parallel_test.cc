@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 
 #include "core/base/str.h"
 #include "core/grad/gradient.h"
@@ -111,13 +110,12 @@ TEST(DataParallel, NetsAreConvertedForADevice) {
 }
 
 TEST(DataParallel, NetsAreCaffe2s) {
-  int agree = 0, wrong = 0;
-  std::map<std::string, int> reasons;
+  test::Tally tally;
   for (Json row : test::ReadJsonl("caffe2/data_parallel.jsonl")) {
     SCOPED_TRACE(row.at("name").get<std::string>());
     if (!row.contains("single")) {  // an error; see SparseGradientsOnCpus
       EXPECT_EQ(row.at("error"), "AssertionError('Synchronizing gradient slices not supported')");
-      ++reasons["B46"];
+      tally.CountReason("B46");
       continue;
     }
     const SingleModel model = ReadModel(row.at("single"));
@@ -134,19 +132,9 @@ TEST(DataParallel, NetsAreCaffe2s) {
     const std::string difference =
         nets.has_value() ? DiffersFromRow(*nets, options, row) : nets.error().message;
     EXPECT_EQ(difference, "");
-    if (!difference.empty()) {
-      ++wrong;
-    } else if (reason.empty()) {
-      ++agree;
-    } else {
-      ++reasons[reason];
-    }
+    tally.Count(difference, reason);
   }
-  std::string listed;
-  for (const auto& [reason, rows] : reasons) listed += StrCat(", ", rows, " for ", reason);
-  std::puts(StrCat("data parallel models: ", agree, " agree, differ with a reason:", listed.substr(1), "; ",
-                   wrong, " wrong")
-                .c_str());
+  tally.Print("data parallel models");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "tests/pass/recorded_parallel.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "core/base/str.h"
 #include "core/pass/bmuf.h"
@@ -442,6 +443,26 @@ bool MendFreeDevice(Json& row) {
       if (net.Str(net.ops[i].type) == "Free") net.ops[i].device = net.ops[i - 1].device;
   });
   return true;
+}
+
+void Tally::Count(const std::string& difference, const std::string& reason) {
+  if (!difference.empty()) {
+    ++wrong_;
+  } else if (reason.empty()) {
+    ++agree_;
+  } else {
+    ++reasons_[reason];
+  }
+}
+
+void Tally::Print(const std::string& what) const {
+  std::string text = StrCat(what, ": ", agree_, " agree, differ with a reason:");
+  const char* before = " ";
+  for (const auto& [reason, rows] : reasons_) {
+    text += StrCat(before, rows, " for ", reason);
+    before = ", ";
+  }
+  std::puts(StrCat(text, "; ", wrong_, " wrong").c_str());
 }
 
 }  // namespace weft::test

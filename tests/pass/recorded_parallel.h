@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 
 #include "core/pass/data_parallel.h"
@@ -22,6 +23,19 @@ Result<ParallelNets> MakeNets(const SingleModel& model, const Json& row, const P
 std::string Differs(const Net& found, const Net& expected);
 /// The first part of a row that is not as recorded, "" when all is.
 std::string DiffersFromRow(const ParallelNets& nets, const ParallelOptions& options, const Json& row);
+
+/// Rows that agree, that differ from Caffe2 for a listed reason and are right, and that are wrong.
+class Tally {
+ public:
+  /// `difference` is from what is right: from the row, or with a `reason` from the mended one.
+  void Count(const std::string& difference, const std::string& reason);
+  void CountReason(const std::string& reason) { ++reasons_[reason]; }
+  void Print(const std::string& what) const;
+
+ private:
+  int agree_ = 0, wrong_ = 0;
+  std::map<std::string, int> reasons_;
+};
 
 /// Mends change a row into what is right; false when it is right as it is.
 Json MendNet(const Json& text, const std::function<void(Net&)>& edit);
