@@ -167,6 +167,7 @@ class OpenJobImpl : public OpenJob {
   Progress progress() const override {
     return opener_ ? opener_->progress() : Progress{result_ ? bytes_ : 0, bytes_};
   }
+  std::string_view beginning() const override { return opener_ ? opener_->beginning() : std::string_view(); }
   Result<DocumentId> Take() override {
     WEFT_CHECK(result_.has_value());
     return *std::move(result_);

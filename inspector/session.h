@@ -66,6 +66,8 @@ class OpenJob : public Job {
  public:
   /// The document once finished, or why it could not be read. REQUIRES: Step returned true.
   virtual Result<DocumentId> Take() = 0;
+  /// What a large file begins with, as a file of its own; see FileOpener::beginning.
+  virtual std::string_view beginning() const = 0;
 };
 
 enum class LayoutMode : uint32_t { kAuto, kFlow, kMirror };

@@ -19,6 +19,7 @@ constexpr uint64_t kWindow = 1 << 20;        // bytes that are read at once, to 
 constexpr uint64_t kMostAtOnce = 16 << 20;   // and at most
 constexpr uint64_t kLargePayload = 1 << 16;  // a larger argument stays in the file
 constexpr uint64_t kArgHead = 1 << 10;       // where an argument's name and the tag of its payload are sought
+constexpr uint64_t kBeginning = 2 << 20;
 constexpr uint64_t kFieldHead = 20;          // a tag and a length
 constexpr uint64_t kMostRead = 1 << 30;      // of a file that has to be read whole
 
@@ -169,10 +170,15 @@ bool FileOpener::Step(uint64_t units) {
   const uint64_t begin = at_;
   while (!done_ && at_ - begin < units) {
     if (at_ < file_->size) {
-      if (Next()) continue;
+      if (Next()) {
+        if (beginning_ == 0 && outline_.size() >= kBeginning && outline_.size() < 2 * kBeginning)
+          beginning_ = outline_.size();
+        continue;
+      }
       // Not a message as nets are written: whoever reads the whole file says what it is, or what is wrong.
       left_.clear();
       outline_.clear();
+      beginning_ = 0;
       at_ = file_->size;
       if (file_->size > kMostRead) {
         result_ =
@@ -195,7 +201,8 @@ bool FileOpener::Step(uint64_t units) {
 }
 
 Result<void> FileOpener::OpenOutline() {
-  const Bytes outline(std::move(outline_));
+  const Bytes outline(std::exchange(outline_, {}));
+  beginning_ = 0;
   WEFT_TRY(Document document, Open(outline, options_));
   if (!left_.empty() && document.message != MessageId::kNetDef) {
     if (file_->size > kMostRead)

@@ -23,6 +23,9 @@ class FileOpener final : public Job {
   /// A unit is one byte of the file that is walked over or read.
   bool Step(uint64_t units) override;
   Progress progress() const override { return {at_, file_->size}; }
+  /// What the outline begins with, a message of its own: whole fields of a few megabytes. Empty until so much
+  /// was walked over, and again once the walk ends.
+  std::string_view beginning() const { return std::string_view(outline_).substr(0, beginning_); }
   /// As Open (document.h). REQUIRES: Step returned true. Call once.
   Result<Document> Take();
 
@@ -53,6 +56,7 @@ class FileOpener final : public Job {
   uint64_t at_ = 0;
   uint32_t ops_ = 0;
   std::string outline_;
+  size_t beginning_ = 0;
   std::vector<LeftOut> left_;
   bool done_ = false;
   Result<Document> result_ = Document();

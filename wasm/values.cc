@@ -77,6 +77,10 @@ val Copy(std::span<const uint32_t> values) {
 val Copy(std::span<const int32_t> values) {
   return val(emscripten::typed_memory_view(values.size(), values.data())).call<val>("slice");
 }
+val Copy(std::string_view bytes) {
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  return val(emscripten::typed_memory_view(bytes.size(), data)).call<val>("slice");
+}
 
 val ToValue(uint32_t value) { return Id(value); }
 val ToValue(const std::string& text) { return Text(text); }

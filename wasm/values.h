@@ -21,9 +21,10 @@ using emscripten::val;
 
 val Ok(val value);
 val Fail(const Error& error);
-/// A typed array of its own: Uint32Array or Int32Array.
+/// A typed array of its own: Uint32Array, Int32Array or Uint8Array.
 val Copy(std::span<const uint32_t> values);
 val Copy(std::span<const int32_t> values);
+val Copy(std::string_view bytes);
 
 val ToValue(uint32_t value);
 val ToValue(const std::string& text);

@@ -105,7 +105,8 @@ export interface Session {
   startScene(net: NetId, options: ViewOptions): Answer<JobId>; // makes a Uint32Array, see inspector/scene.h
   startSearch(net: NetId, query: string): Answer<JobId>; // makes a SearchResult
   step(job: JobId, units: number): Answer<StepResult>;
-  peek(job: JobId): Answer<SearchResult>;
+  /** What a search found so far; what a large file begins with, as a file of its own (empty at first). */
+  peek(job: JobId): Answer<SearchResult | Uint8Array>;
   take(job: JobId): Answer<unknown>;
   drop(job: JobId): void;
 

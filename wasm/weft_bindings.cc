@@ -41,8 +41,10 @@ class SessionBinding {
     FileSource file{static_cast<uint64_t>(size), [read](uint64_t offset, uint64_t count) {
                       return TakeBytes(read(static_cast<double>(offset), static_cast<double>(count)));
                     }};
-    return Start(session_->Open(std::move(name), std::move(file)),
-                 [](Job& job) { return Answer(static_cast<OpenJob&>(job).Take()); });
+    return Start(
+        session_->Open(std::move(name), std::move(file)),
+        [](Job& job) { return Answer(static_cast<OpenJob&>(job).Take()); },
+        [](const Job& job) { return Ok(Copy(static_cast<const OpenJob&>(job).beginning())); });
   }
   val BuildScene(NetId net, val options) {
     return Start(session_->BuildScene(net, OptionsFrom(options)), [](Job& job) {
@@ -82,7 +84,7 @@ class SessionBinding {
     out.set("total", static_cast<double>(progress.total));
     return Ok(out);
   }
-  /// What a search found so far.
+  /// What a search found so far; what a file begins with.
   val Peek(uint32_t id) {
     const auto at = running_.find(id);
     if (at == running_.end() || at->second.peek == nullptr) return NoJob();

@@ -54,6 +54,34 @@ Net NetWithWeights(size_t count) {
   return net;
 }
 
+TEST(Outline, WhatAFileBeginsWithIsAMessage) {
+  Net net;
+  for (int i = 0; i < 300'000; ++i) {
+    Op op;
+    op.type = net.Intern("Relu");
+    op.inputs.push_back(net.Intern(StrCat("blob_", i)));
+    op.outputs.push_back(net.Intern(StrCat("blob_", i + 1)));
+    net.ops.push_back(std::move(op));
+  }
+  CountedFile file{SerializeNet(net)};
+  FileOpener opener(file.Source(), {});
+  EXPECT_TRUE(opener.beginning().empty());
+  while (opener.beginning().empty()) ASSERT_FALSE(opener.Step(1 << 18));
+  for (int more = 0; more < 4; ++more) {
+    const Result<Document> begun = Open(Bytes(std::string(opener.beginning())), {});
+    ASSERT_TRUE(begun.has_value()) << begun.error().message;
+    const Net& beginning = begun->nets[0].net;
+    ASSERT_GT(beginning.ops.size(), 20'000u);
+    ASSERT_LT(beginning.ops.size(), net.ops.size() / 2);
+    EXPECT_EQ(beginning.Str(beginning.ops.back().inputs[0]), StrCat("blob_", beginning.ops.size() - 1));
+    opener.Step(1 << 18);
+  }
+  while (!opener.Step(1 << 20)) {
+  }
+  EXPECT_TRUE(opener.beginning().empty());
+  EXPECT_EQ(opener.Take()->nets[0].net.ops.size(), net.ops.size());
+}
+
 TEST(Outline, WeightsStayInTheFileUntilTheyAreLookedAt) {
   const Net net = NetWithWeights(500000);
   CountedFile file{SerializeNet(net)};

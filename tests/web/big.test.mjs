@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assert, launch, openPage, root, selection, serve, settle, shot, shotBoth } from './support.mjs';
+import { assert, launch, openPage, root, selection, serve, settle, shot, shotBoth, shots } from './support.mjs';
 
 const generate = process.env.WEFT_GENERATE ?? join(root, 'build/release/tests/support/generate_net');
 const folder = mkdtempSync(join(tmpdir(), 'weft-big-'));
@@ -26,14 +26,23 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Gives the page a file as the open dialog does: bytes stay on disk until it reads them. */
-async function openBig(kind, ops) {
+function generated(kind, ops) {
   const file = join(folder, `${kind}_${ops}.pb`);
   execFileSync(generate, [kind, String(ops), file]);
-  await openPage(page, server.url);
+  return file;
+}
+
+/** Gives the page a file as the open dialog does: bytes stay on disk until it reads them. */
+async function choose(file) {
   const chooser = page.waitForEvent('filechooser');
   await page.click('.start .open');
   await (await chooser).setFiles(file);
+}
+
+async function openBig(kind, ops) {
+  const file = generated(kind, ops);
+  await openPage(page, server.url);
+  await choose(file);
   // Every 20 ms the page's own thread notes that it is alive.
   await page.evaluate(() => {
     window.beats = [performance.now()];
@@ -73,6 +82,31 @@ for (const [kind, ops] of [['chain', 1_000_000], ['star', 1_000_000], ['ladder',
     assert.ok(pause < 3000, `the page stood still for ${pause.toFixed(0)} ms`);
   });
 }
+
+test('of a large file the beginning shows while the rest is read, and goes when that is cancelled', { timeout: 400_000 }, async () => {
+  const file = generated('training', 600_000);
+  await openPage(page, server.url);
+  const start = page.locator('.start'), beginning = page.locator('.view.beginning #graph');
+  await choose(file);
+  await beginning.waitFor();
+  const { nodes, net, progress } = await page.evaluate(() => ({ nodes: window.weft.render.counts().nodes, net: window.weft.app.state.view, progress: document.querySelector('.working').textContent }));
+  assert.ok(nodes > 20, `${nodes} boxes`);
+  assert.equal(net, null);
+  assert.match(progress, /^The beginning of training_600000.pb, while the rest is read/);
+  assert.equal(await start.isVisible(), false);
+  assert.equal(await beginning.evaluate((canvas) => getComputedStyle(canvas).pointerEvents), 'none');
+  await page.click('.working button');
+  await start.waitFor();
+  assert.equal(await beginning.count(), 0);
+  assert.equal(await page.locator('.notice').count(), 0);
+  await choose(file);
+  await beginning.waitFor();
+  await page.screenshot({ path: join(shots, 'big-beginning.png') });
+  await page.waitForFunction(() => window.weft.app.state.view && !window.weft.app.state.beginning, null, { timeout: 240_000 });
+  assert.equal(await beginning.count(), 0);
+  assert.ok(await page.evaluate(() => window.weft.app.state.view.net.numOps) > 590_000);
+  rmSync(file);
+});
 
 test('work on a large net is cancelled within 100 ms, and the page lives on', { timeout: 400_000 }, async () => {
   await openBig('training', 300_000);

@@ -12,6 +12,7 @@ import { search, searchElsewhere } from './finder.ts';
 import { InPlace } from './in_place.ts';
 import { Labels } from './labels.ts';
 import { Measures } from './measures.ts';
+import { Opening } from './opening.ts';
 import type { Picked, Renderer } from './render.ts';
 import { type Found, type NetView, type Problem, type Selection, type State, type Timing, emptyState, netTitle } from './state.ts';
 import type { Theme } from './theme.ts';
@@ -45,11 +46,11 @@ export class App {
   private readonly views = new Map<number, NetView>();
   private readonly listeners = new Map<Topic, (() => void)[]>();
   private readonly labels = new Labels(this);
+  private readonly opening = new Opening(this);
   private sceneTask: Task<Uint32Array> | null = null;
   private searchTask: Task<unknown> | null = null;
   private turns: Promise<void> = Promise.resolve();
   private selecting = 0;
-  private opening = 0;
 
   constructor(engine: Engine, render: Renderer, command: Command) {
     this.engine = engine;
@@ -71,47 +72,8 @@ export class App {
 
   // Opening.
 
-  async open(files: Incoming[]): Promise<void> {
-    const opening = ++this.opening;
-    this.timing = { opened: performance.now(), engineOpen: 0, engineScene: 0, firstFrame: 0 };
-    this.onProblem(null);
-    const failed: { name: string; error: Error }[] = [];
-    const opened: number[] = [];
-    const sizeOf = (file: Incoming) => file.bytes?.length ?? file.file?.size ?? 0;
-    const total = files.reduce((sum, file) => sum + sizeOf(file), 0) || 1;
-    let before = 0;
-    for (const file of files) {
-      const size = sizeOf(file);
-      const blob = file.file ?? new Blob([file.bytes as Uint8Array<ArrayBuffer>]);
-      const task = this.engine.open(file, (p) => {
-        this.working(`Reading ${file.name}`, (before + (p.total ? p.done / p.total : 0) * size) / total, () => task.cancel());
-      });
-      try {
-        const document = await task.result;
-        opened.push(document);
-        this.workshop.keep(document, file.name, blob);
-        this.timing.engineOpen += this.engine.spent.open ?? 0;
-      } catch (error) {
-        if (error instanceof WeftError && error.cancelled) break;
-        failed.push({ name: file.name, error: error as Error });
-      }
-      before += size;
-    }
-    this.working(null);
-    if (failed.length > 0) {
-      this.onProblem({
-        title: failed.length === 1 ? `${failed[0]?.name} could not be read` : `${failed.length} files could not be read`,
-        text: failed.map((f) => (failed.length === 1 ? f.error.message : `${f.name}: ${f.error.message}`)).join('\n'),
-      });
-    }
-    if (opened.length === 0) return;
-    await this.refresh();
-    if (opening !== this.opening) return;
-    const fresh = this.state.nets.filter((net) => opened.includes(net.document) && net.parent < 0);
-    const inits = new Set(this.state.pairs.map((pair) => pair.init));
-    const best = [...fresh].sort((a, b) => Number(inits.has(a.id)) - Number(inits.has(b.id)) || b.numOps - a.numOps)[0];
-    if (best) await this.show(best.id);
-    else if (failed.length === 0) this.onWithoutNet();
+  open(files: Incoming[]): Promise<void> {
+    return this.opening.open(files);
   }
 
   async refresh(): Promise<void> {
@@ -197,6 +159,7 @@ export class App {
     const { state } = this;
     const other = state.view !== view;
     state.view = view;
+    state.beginning = false;
     view.inside = inside;
     if (other) state.selection = null;
     if (!this.render.setScene(words)) {
@@ -246,7 +209,7 @@ export class App {
   cancel(): void {
     this.state.working?.cancel();
   }
-  private working(what: string | null, done = 0, cancel: () => void = () => {}): void {
+  working(what: string | null, done = 0, cancel: () => void = () => {}): void {
     this.state.working = what === null ? null : { what, done, cancel };
     this.tell('working');
   }

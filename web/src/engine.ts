@@ -30,6 +30,7 @@ interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
   progress?: ((progress: StepResult, found?: SearchResult) => void) | undefined;
+  beginning?: ((scene: Uint32Array) => void) | undefined;
 }
 
 export class Engine {
@@ -64,9 +65,10 @@ export class Engine {
     return (await this.wait((id) => this.send({ type: 'ask', id, name, args })).result) as ValueOf<ReturnType<Questions[K]>>;
   }
 
-  /** Bytes that are given go to the engine and are gone here. */
-  open(file: Incoming, progress?: (p: StepResult) => void): Task<number> {
-    return this.work({ kind: 'open', ...file }, file.bytes ? [file.bytes.buffer as ArrayBuffer] : [], progress);
+  /** Bytes that are given go to the engine and are gone here. Of a large file `beginning` is given a scene of what it
+   *  begins with, while the rest is read. */
+  open(file: Incoming, progress?: (p: StepResult) => void, beginning?: (scene: Uint32Array) => void): Task<number> {
+    return this.work({ kind: 'open', beginning: !!beginning, ...file }, file.bytes ? [file.bytes.buffer as ArrayBuffer] : [], progress, beginning);
   }
   scene(net: number, options: (Work & { kind: 'scene' })['options'], progress?: (p: StepResult) => void): Task<Uint32Array> {
     return this.work({ kind: 'scene', net, options }, [], progress);
@@ -75,7 +77,7 @@ export class Engine {
     return this.work({ kind: 'search', net, query }, [], progress);
   }
 
-  private work<T>(work: Work, transfer: Transferable[], progress?: Waiting['progress']): Task<T> {
+  private work<T>(work: Work, transfer: Transferable[], progress?: Waiting['progress'], beginning?: Waiting['beginning']): Task<T> {
     let cancelled = false;
     let id = 0;
     const result = this.ready.then(() => {
@@ -84,7 +86,7 @@ export class Engine {
         id = own;
         this.kinds.set(own, work.kind);
         this.send({ type: 'work', id: own, work }, transfer);
-      }, progress);
+      }, progress, beginning);
       return task.result as Promise<T>;
     });
     return {
@@ -102,9 +104,9 @@ export class Engine {
     };
   }
 
-  private wait(send: (id: number) => void, progress?: Waiting['progress']): { result: Promise<unknown> } {
+  private wait(send: (id: number) => void, progress?: Waiting['progress'], beginning?: Waiting['beginning']): { result: Promise<unknown> } {
     const id = this.next++;
-    const result = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject, progress }));
+    const result = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject, progress, beginning }));
     send(id);
     return { result };
   }
@@ -118,6 +120,10 @@ export class Engine {
     if (!waiting) return;
     if (message.type === 'progress') {
       waiting.progress?.(message.progress, message.found);
+      return;
+    }
+    if (message.type === 'beginning') {
+      waiting.beginning?.(message.scene);
       return;
     }
     this.waiting.delete(message.id);

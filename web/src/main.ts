@@ -276,7 +276,8 @@ function build(engine: Engine, render: Renderer): void {
     rail.element.classList.toggle('hidden', !open);
     left.classList.toggle('hidden', !open || !leftWanted);
     right.classList.toggle('hidden', !any || !rightWanted);
-    start.classList.toggle('hidden', any || carried);
+    start.classList.toggle('hidden', any || carried || state.beginning);
+    viewElement.classList.toggle('beginning', state.beginning);
     for (const part of [bar.querySelector('.find')!, fitTool]) part.classList.toggle('hidden', !any);
     modeSwitch.hidden = !state.view?.net.hasGradients;
   };

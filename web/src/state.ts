@@ -69,6 +69,8 @@ export interface State {
   nets: NetInfo[];
   pairs: NetPair[];
   view: NetView | null;
+  /** What shows is the beginning of a file that is still being read, and no net yet. */
+  beginning: boolean;
   selection: Selection | null;
   found: Found | null;
   working: { what: string; done: number; cancel: () => void } | null;
@@ -78,7 +80,7 @@ export interface State {
 }
 
 export const emptyState = (): State => ({
-  documents: [], nets: [], pairs: [], view: null, selection: null, found: null, working: null, preview: null, faults: [], unplanned: new Map(),
+  documents: [], nets: [], pairs: [], view: null, beginning: false, selection: null, found: null, working: null, preview: null, faults: [], unplanned: new Map(),
 });
 
 export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>

@@ -15,6 +15,7 @@ declare class FileReaderSync { // of workers only, so not among the page's types
 const SLICE_MS = 12; // how long work goes on before messages are looked at
 const PROGRESS_MS = 80;
 const WARM_ROUNDS = 6, WARM_MS = 3000; // how often and how long the engine practises before the first net
+const BEGINNING_BYTES = 16 << 20; // of larger files the beginning is shown while the rest is read
 const WHOLE_BYTES = 4 << 20; // files up to this size are read at once; the weights of others stay in them
 
 interface Running {
@@ -24,6 +25,7 @@ interface Running {
   units: number;
   ms: number;
   told: number;
+  beginning: boolean; // still to be shown
 }
 
 let session: Session | null = null;
@@ -94,6 +96,32 @@ function open(session: Session, name: string, bytes?: Uint8Array, file?: File): 
   }
 }
 
+/** Does a small job at once. */
+function finish(session: Session, job: Answer<JobId>): Answer<unknown> {
+  if (!job.ok) return job;
+  for (let finished = false; !finished; ) {
+    const step = session.step(job.value, 4096);
+    finished = !step.ok || step.value.finished;
+  }
+  return session.take(job.value);
+}
+
+/** Lays out what a file begins with, in a session of its own. False: that is not known yet. */
+function showBeginning(from: Session, work: Running): boolean {
+  const bytes = from.peek(work.job), session = makeSession?.();
+  if (!session) return true;
+  try {
+    if (!bytes.ok || !(bytes.value instanceof Uint8Array)) return true;
+    if (bytes.value.length === 0) return false;
+    if (!finish(session, session.startOpen('', bytes.value)).ok) return true;
+    const scene = finish(session, session.startScene(0, {}));
+    if (scene.ok) post({ type: 'beginning', id: work.id, scene: scene.value as Uint32Array }, [(scene.value as Uint32Array).buffer as ArrayBuffer]);
+    return true;
+  } finally {
+    session.delete();
+  }
+}
+
 /** Goes through what opening a net goes through, a piece at a time, some times over, until somebody asks for something. */
 function warmUp(net: Uint8Array): void {
   const started = performance.now();
@@ -101,20 +129,12 @@ function warmUp(net: Uint8Array): void {
     for (let round = 0; round < WARM_ROUNDS && performance.now() - started < WARM_MS; ++round) {
       const session = makeSession?.();
       if (!session) return;
-      const run = (job: Answer<JobId>): void => {
-        if (!job.ok) return;
-        for (let finished = false; !finished; ) {
-          const step = session.step(job.value, 4096);
-          finished = !step.ok || step.value.finished;
-        }
-        session.take(job.value);
-      };
       try {
-        run(session.startOpen('', net));
+        finish(session, session.startOpen('', net));
         yield;
-        run(session.startScene(0, {}));
+        finish(session, session.startScene(0, {}));
         yield;
-        run(session.startScene(0, { mode: 1, expandAll: true }));
+        finish(session, session.startScene(0, { mode: 1, expandAll: true }));
         yield;
         void [session.pairs(), session.nets(), session.defaultExpanded(0, 2, 100), session.numLines(0), session.listing(0, 0, 40), session.findings(0),
           session.children(0, 2, 0), session.describeOp(0, 0), session.describeBlob(0, 0), session.opLabels(0, [0, 1])];
@@ -143,7 +163,8 @@ function begin(session: Session, id: number, work: Work): void {
     return;
   }
   const units = work.kind === 'open' ? 1 << 18 : 4096;
-  running.push({ id, job: answer.value, kind: work.kind, units, ms: performance.now() - started, told: started });
+  running.push({ id, job: answer.value, kind: work.kind, units, ms: performance.now() - started, told: started,
+    beginning: work.kind === 'open' && work.beginning && (work.file?.size ?? 0) > BEGINNING_BYTES });
   schedule();
 }
 
@@ -164,6 +185,7 @@ function slice(): void {
       const answer = session.step(work.job, work.units);
       if (!answer.ok) throw new Error(answer.error.message);
       step = answer.value;
+      if (work.beginning && !step.finished) work.beginning = !showBeginning(session, work);
       const after = performance.now();
       // Steps of about a third of a slice: the units' cost is not known beforehand and changes on the way.
       const took = after - now;

@@ -76,14 +76,21 @@ for (const what of cases) {
     };
     const start = performance.now();
     document.querySelector('#graph').dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: transfer }));
+    // A frame counts when it was drawn (GL has finished: view.measure); its pixels are looked at afterwards, which takes
+    // software GL 100 ms and more.
+    let beginning, t1;
     for (;;) {
       await new Promise((done) => view.onFrame(done));
-      if (render.counts().nodes > 0 && boxes() > 100) break;
+      t1 = performance.now();
+      const whole = app.state.view !== null;
+      if (render.counts().nodes > 0 && (whole || !beginning) && boxes() > 100) {
+        if (whole) break;
+        beginning = t1 - start;
+      }
       if (document.querySelector('.notice')) return { error: document.querySelector('.notice').textContent };
       if (performance.now() - start > 240000) return { error: 'no frame after 240 s' };
     }
-    const t1 = performance.now();
-    const result = { first: t1 - start, open: app.timing.engineOpen, scene: app.timing.engineScene, paint: view.frame.paint, gl: view.frame.gl, nodes: render.counts().nodes };
+    const result = { first: t1 - start, beginning, open: app.timing.engineOpen, scene: app.timing.engineScene, paint: view.frame.paint, gl: view.frame.gl, nodes: render.counts().nodes };
     return result;
   });
   let full = {};
@@ -124,7 +131,7 @@ for (const what of cases) {
   const ms = (n) => (n === undefined ? '-' : n.toFixed(n < 10 ? 1 : 0).padStart(6));
   if (first.error) console.log(`${row.net}: ${first.error}`);
   else {
-    console.log(`${row.net.padEnd(26)} ${String(row.mb).padStart(6)} MB | first frame ${ms(first.first)} ms (open ${ms(first.open)}, layout ${ms(first.scene)}, paint ${ms(first.paint)}, GL ${ms(first.gl)}; ${first.nodes} boxes)`
+    console.log(`${row.net.padEnd(26)} ${String(row.mb).padStart(6)} MB | ${first.beginning ? `its beginning ${ms(first.beginning)} ms, ` : ''}first frame ${ms(first.first)} ms (open ${ms(first.open)}, layout ${ms(first.scene)}, paint ${ms(first.paint)}, GL ${ms(first.gl)}; ${first.nodes} boxes)`
       + ` | all ${ms(full.full)} ms (layout ${ms(full.scene)}, GL ${ms(full.gl)}; ${full.nodes} boxes, ${full.edges} edges)`
       + ` | moving: paint ${ms(moving.paint50)} / ${ms(moving.paint99)} ms, GL ${ms(moving.gl50)} / ${ms(moving.gl99)} ms, most ${moving.quads} quads | largest process ${row.memoryMB} MB`);
     if (full.error) console.log(`  ${full.error}`);
