@@ -20,8 +20,8 @@ constexpr uint64_t kMostAtOnce = 16 << 20;   // and at most
 constexpr uint64_t kLargePayload = 1 << 16;  // a larger argument stays in the file
 constexpr uint64_t kArgHead = 1 << 10;       // where an argument's name and the tag of its payload are sought
 constexpr uint64_t kBeginning = 2 << 20;
-constexpr uint64_t kFieldHead = 20;          // a tag and a length
-constexpr uint64_t kMostRead = 1 << 30;      // of a file that has to be read whole
+constexpr uint64_t kFieldHead = 20;      // a tag and a length
+constexpr uint64_t kMostRead = 1 << 30;  // of a file that has to be read whole
 
 uint16_t PayloadOf(uint32_t tag) {
   switch (tag) {
