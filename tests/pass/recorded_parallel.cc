@@ -402,7 +402,8 @@ bool MendBmufStart(Json& row) {
     }
     const std::vector<std::string> more =
         row.at("options").value("add_blobs_to_sync", std::vector<std::string>());
-    for (const auto& [name, blobs] : row.at("groups").items()) {
+    for (const auto& group : row.at("groups").items()) {
+      const std::string& name = group.key();
       if (std::find(more.begin(), more.end(), name) != more.end()) continue;
       std::vector<std::string> of = {scopes.of[root].name.prefix + name};
       for (size_t i = 0; i < ids.size(); ++i)

@@ -37,6 +37,7 @@ test('two open nets: the differences of the command, a click jumps, both nets sh
   await page.waitForFunction((t) => document.querySelector('.comparing .verdict')?.textContent === t,
     `${same} the same, ${expected.changed.length} changed, ${expected.only_a.length} only in A, ${expected.only_b.length} only in B`, { timeout: 60_000 });
   const what = expected.changed.flatMap((c) => c.what);
+  await page.waitForSelector('.comparing .line.more .name');
   assert.deepEqual(await page.locator('.comparing .line.more .name').allTextContents(), what);
   assert.match(what.join(), /kernel 5 -> 3/);
   const [inA, inB] = [await documentOf('lenet_train.pbtxt'), await documentOf('other.pbtxt')];
