@@ -3,6 +3,7 @@
 #include "core/ops/shape_rule.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/base/str.h"
 
@@ -383,12 +384,15 @@ OpCost RunCost(const ShapeProgram& program, ShapeContext& context) {
   if (program.has_reads) {
     cost.read = touched(program.reads);
   } else {
-    for (size_t i = 0; i < context.num_inputs(); ++i) {
-      // One blob read as two inputs is read once.
-      const BlobList& names = context.op().inputs;
-      if (std::find(names.begin(), names.begin() + i, names[i]) == names.begin() + i)
-        cost.read = table.Add(cost.read, BytesOf(table, context.In(i)));
-    }
+    // One blob read as two inputs is read once.
+    const BlobList& names = context.op().inputs;
+    std::vector<size_t> reads(context.num_inputs());
+    std::iota(reads.begin(), reads.end(), size_t{0});
+    std::stable_sort(reads.begin(), reads.end(), [&](size_t a, size_t b) { return names[a] < names[b]; });
+    const auto same = [&](size_t a, size_t b) { return names[a] == names[b]; };
+    reads.erase(std::unique(reads.begin(), reads.end(), same), reads.end());
+    std::sort(reads.begin(), reads.end());
+    for (size_t i : reads) cost.read = table.Add(cost.read, BytesOf(table, context.In(i)));
   }
   if (program.has_writes) {
     cost.written = touched(program.writes);

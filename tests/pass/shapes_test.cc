@@ -107,6 +107,22 @@ TEST(Shapes, ConvolutionsCountMultiplyAndAdd) {
   EXPECT_EQ(cost.live.most.code, 4 * (1600 + 288 + 4 + 800));
 }
 
+TEST(Shapes, ABlobReadTwiceIsReadOnce) {
+  Net net;
+  Op sum;
+  sum.type = net.Intern("Sum");
+  for (int i = 0; i < 200000; ++i) sum.inputs.push_back(net.Intern(StrCat("x", i % 150000)));
+  sum.outputs.push_back(net.Intern("y"));
+  net.ops.push_back(std::move(sum));
+  for (int i = 0; i < 150000; ++i) net.external_inputs.push_back(net.Intern(StrCat("x", i)));
+  ShapeTable table;
+  std::vector<GivenBlob> given;
+  for (const Symbol blob : net.external_inputs)
+    given.push_back({blob, TensorInfo::Of(DataType::kFloat, DimList{Dim{2}})});
+  const NetShapes shapes = InferShapes(net, given, table);
+  EXPECT_EQ(OpCosts(shapes, table)[0].read.code, 150000 * 8);
+}
+
 TEST(Shapes, ValuesDieAfterTheirLastReader) {
   // a dies before c is made; Relu works in place.
   const Net net = CompactNet("in x; Sigmoid(x) -> a; Relu(a) -> a; Tanh(a) -> b; Tanh(b) -> c; out c");
