@@ -74,8 +74,10 @@ Result<void> DealGradients(Replicas& replicas, const ParallelOptions& options) {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return bytes[a] > bytes[b]; });
   using Load = std::tuple<int64_t, int, int, size_t>;  // bytes, parameters, machine, device
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-  for (int shard = 0; shard < options.num_shards(); ++shard)
-    for (size_t device = 0; device < options.devices.size(); ++device) loads.push({0, 0, shard, device});
+  // Whoever has nothing comes first, so only the first so many devices get anything.
+  const auto ranks = static_cast<size_t>(options.num_shards()) * options.devices.size();
+  for (size_t i = 0; i < std::min(ranks, order.size()); ++i)
+    loads.push({0, 0, static_cast<int>(i / options.devices.size()), i % options.devices.size()});
   for (size_t i : order) {
     const auto [held, count, shard, device] = loads.top();
     loads.pop();

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -324,6 +325,15 @@ TEST(ShardOptimizer, DealsParametersByBytes) {
   for (const BlobGroup& group : nets->groups)
     if (group.owner) StrAppend(dealt, group.name, ":", group.owner->device, " ");
   EXPECT_EQ(dealt, "fc1_w:0 fc1_b:1 fc2_w:1 fc2_b:0 fc1_w_grad:0 fc1_b_grad:1 fc2_w_grad:1 fc2_b_grad:0 ");
+  // Of billions of machines the first few get something.
+  options.rendezvous = {.num_shards = std::numeric_limits<int>::max()};
+  const Result<ParallelNets> many = Plan(model, "adam", options);
+  ASSERT_TRUE(many.has_value());
+  dealt.clear();
+  for (const BlobGroup& group : many->groups)
+    if (group.owner && !group.name.ends_with("_grad"))
+      StrAppend(dealt, group.name, ":", group.owner->shard, "/", group.owner->device, " ");
+  EXPECT_EQ(dealt, "fc1_w:0/0 fc1_b:1/0 fc2_w:0/1 fc2_b:1/1 ");
   // A checkpoint that is read gives the parameters to all; the state stays where it is.
   const Result<CheckpointSync> sync = SyncAfterCheckpoint(*nets, options);
   ASSERT_TRUE(sync.has_value()) << sync.error().message;
