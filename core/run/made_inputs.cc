@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "core/base/str.h"
 #include "core/ops/op_columns.h"
@@ -59,6 +60,24 @@ Result<std::optional<int64_t>> Below(std::string_view how) {
   if (error != std::errc() || at != digits.data() + digits.size() || limit < 1)
     return Error{ErrorCode::kInvalidArgument, StrCat(how, ": expected below:N, N from 1 on")};
   return std::optional<int64_t>(limit);
+}
+
+// The largest whole number that SetNumber sets.
+int64_t Largest(DataType type) {
+  switch (type) {
+    case DataType::kInt32:
+      return std::numeric_limits<int32_t>::max();
+    case DataType::kUint8:
+      return std::numeric_limits<uint8_t>::max();
+    case DataType::kInt8:
+      return std::numeric_limits<int8_t>::max();
+    case DataType::kUint16:
+      return std::numeric_limits<uint16_t>::max();
+    case DataType::kInt16:
+      return std::numeric_limits<int16_t>::max();
+    default:
+      return int64_t{1} << 53;  // as a double
+  }
 }
 
 // Sets element i of any numeric tensor.
@@ -308,6 +327,11 @@ Result<Tensor> MakeInput(const RunInput& input, uint64_t seed) {
     for (int64_t i = 0; i < t.numel(); ++i) SetNumber(t, i, next());
   };
   WEFT_TRY(const std::optional<int64_t> below, Below(input.fill));
+  if (below && *below - 1 > Largest(input.type))
+    return Error{ErrorCode::kInvalidArgument,
+                 StrCat(input.blob, ": ", DataTypeName(input.type), " holds whole numbers up to ",
+                        Largest(input.type), ", found ", input.fill),
+                 -1, input.blob};
   if (below) {
     all([&] { return static_cast<double>(random.UniformInt(0, *below - 1)); });
   } else if (input.fill == "ones") {

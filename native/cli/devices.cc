@@ -257,6 +257,7 @@ void AddDevices(CLI::App& app, Main& main) {
       ->type_name("BLOB=SHAPE");
   command->add_option("--shards", words->shards, "how many machines; by default what the common worlds say")
       ->check(WholeNumber())
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
       ->type_name("N");
   AddJson(
       *command, main,

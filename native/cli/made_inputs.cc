@@ -100,7 +100,10 @@ Result<void> MakeInputs(const std::vector<RunInput>& inputs, uint64_t seed, Feed
                    -1, input.blob};
     Result<Tensor> tensor = MakeInput(input, seed);
     if (!tensor)
-      return Error{tensor.error().code, StrCat("--shape ", tensor.error().message), -1, input.blob};
+      return Error{
+          tensor.error().code,
+          StrCat(tensor.error().code == ErrorCode::kLimit ? "--shape " : "--fill ", tensor.error().message),
+          -1, input.blob};
     workspace.Feed(input.blob, tensor->Clone());
     feeds.emplace_back(input.blob, *std::move(tensor));
   }

@@ -32,6 +32,26 @@ TEST(Hostile, NumbersAreWholeDecimalAndFit) {
     EXPECT_EQ(Weft({"run", "-", option, "0"}, kFill).exit, 0) << option;
   }
   EXPECT_EQ(Weft({"gradcheck", "-", "--loss", "x", "--samples", "-1"}, kFill).exit, 2);
+  for (const char* word : {"0", "2147483648"}) {
+    const Outcome devices = Weft({"devices", "-", "--shards", word}, kFill);
+    EXPECT_EQ(devices.exit, 2);
+    EXPECT_TRUE(Contains(devices.err, "not in range 1 to 2147483647")) << devices.err;
+  }
+}
+
+TEST(Hostile, MadeNumbersFitTheirType) {
+  const char* net = "op { input: \"x\" output: \"y\" type: \"Copy\" } external_input: \"x\"";
+  const auto fill = [&](const char* type, const char* limit) {
+    return Weft({"run", "-", "--fill", StrCat("below:", limit), "--shape", StrCat("x=4:", type)}, net);
+  };
+  EXPECT_EQ(fill("int32", "2147483648").exit, 0);
+  const Outcome large = fill("int32", "2147483649");
+  EXPECT_EQ(large.exit, 1);
+  EXPECT_EQ(large.err,
+            "weft: error: --fill x: int32 holds whole numbers up to 2147483647, found below:2147483649\n");
+  EXPECT_EQ(fill("uint8", "256").exit, 0);
+  EXPECT_EQ(fill("uint8", "257").exit, 1);
+  EXPECT_EQ(fill("int64", "9223372036854775807").exit, 1);
 }
 
 TEST(Hostile, StandardInputIsReadOnce) {
