@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdlib>
 
 #include "core/base/str.h"
@@ -25,7 +26,7 @@ std::optional<float> ToFloat(std::string_view text) {
   const std::string copy(text);  // strtof wants an end
   char* end = nullptr;
   const float value = std::strtof(copy.c_str(), &end);
-  if (copy.empty() || copy[0] == ' ' || *end != '\0') return {};
+  if (copy.empty() || copy[0] == ' ' || *end != '\0' || !std::isfinite(value)) return {};
   return value;
 }
 
@@ -133,9 +134,12 @@ Result<DeviceList> ParseDeviceList(std::string_view text) {
     const size_t dash = piece.find('-');
     const auto first = ToInt(piece.substr(0, dash));
     const auto last = dash == std::string_view::npos ? first : ToInt(piece.substr(dash + 1));
-    if (!first || !last || *first < 0 || *last < *first || *last - *first > 65535)
+    if (!first || !last || *first < 0 || *last < *first)
       return Invalid(StrCat("devices: expected a number or a range such as 0-3, found ", QuoteBytes(piece)));
-    for (int id = *first; id <= *last; ++id) list.ids.push_back(id);
+    const int more = *last - *first;
+    if (more > 65535)
+      return Invalid(StrCat("devices: expected at most 65536 in a range, found ", QuoteBytes(piece)));
+    for (int i = 0; i <= more; ++i) list.ids.push_back(*first + i);
   }
   if (list.ids.empty()) return Invalid("devices: at least one is needed, none given");
   return list;
@@ -209,6 +213,7 @@ Result<Optimizer> ParseOptimizer(std::string_view text) {
 }
 
 Result<void> ParseBmuf(std::string_view text, BmufOptions& options) {
+  if (text.empty()) return {};
   for (const Pair& pair : Pairs(text)) {
     float number = 0;
     if (pair.name == "nesterov") {

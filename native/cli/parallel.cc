@@ -27,12 +27,13 @@ namespace weft::cli {
 namespace {
 
 struct Words {
-  std::string init, net, update, post_sync, devices, optimizer, bmuf, output;
+  std::string init, net, update, post_sync, devices, optimizer, output;
   std::vector<std::string> loss, param, computed, common, keep, sync, sum;
   ParallelOptions options;
   Rendezvous meet;
   std::optional<std::string> transport, interface;
-  bool has_bmuf = false, has_shards = false, loss_scale_op = false;
+  std::optional<std::string> bmuf;
+  bool has_shards = false, loss_scale_op = false;
   std::optional<int> max_concurrent;
   Schedule schedule;
   Inputs inputs;
@@ -152,11 +153,11 @@ Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model, cons
                        NetBuilder(registry, model.init.Str(model.init.name), model.net.symbols)};
   builder.params = model.common_params;
   const auto make = [&]() -> Result<ParallelNets> {
-    if (!words.has_bmuf) return Parallelize(std::move(builder), StandardOps(), callbacks, options);
+    if (!words.bmuf) return Parallelize(std::move(builder), StandardOps(), callbacks, options);
     BmufOptions bmuf;
     bmuf.parallel = options;
     if (!words.max_concurrent) bmuf.parallel.max_concurrent_distributed_ops = 4;
-    WEFT_TRY_VOID(ParseBmuf(words.bmuf, bmuf));
+    WEFT_TRY_VOID(ParseBmuf(*words.bmuf, bmuf));
     return ParallelizeBmuf(std::move(builder), StandardOps(), callbacks, bmuf);
   };
   WEFT_TRY(ParallelNets nets, make());
@@ -210,7 +211,7 @@ Result<Prediction> Predict(const Words& words, const SingleModel& model, const P
   out.moved = std::move(counted.moved);
   if (words.inputs.empty()) return out;
   RankRequest request{words.ranks, !words.ranks.empty(), out.hardware,
-                      words.has_bmuf ? words.schedule.iterations : 1};
+                      words.bmuf ? words.schedule.iterations : 1};
   if (!request.asked) request.ranks = {1, 8, 64, 512};
   WEFT_TRY(out.ranks,
            PredictRanks([&](const ParallelOptions& there) { return MakeNets(words, model, there); }, options,
@@ -372,12 +373,12 @@ void AddParallel(CLI::App& app, Main& main) {
   command->add_option("--transport", words->transport, "tcp or ibverbs")->type_name("NAME");
   command->add_option("--interface", words->interface, "the network interface")->type_name("NAME");
   command
-      ->add_option("--bmuf", words->bmuf,
-                   "blockwise model-update filtering: nesterov, warmup=N, momentum=F, rate=F, master=DEVICE, "
-                   "reset_momentum, sync=BLOB")
+      ->add_option_function<std::string>(
+          "--bmuf", [words](const std::string& spec) { words->bmuf = spec; },
+          "blockwise model-update filtering: nesterov, warmup=N, momentum=F, rate=F, master=DEVICE, "
+          "reset_momentum, sync=BLOB")
       ->expected(0, 1)
-      ->type_name("SPEC")
-      ->each([words](const std::string&) { words->has_bmuf = true; });
+      ->type_name("SPEC");
   command->add_option("--net-type", options.net_type, "dag, async_scheduling, simple, ...")
       ->type_name("TYPE");
   command->add_option("--threads", options.threads_per_device, "workers for each device")->type_name("N");

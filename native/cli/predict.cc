@@ -135,7 +135,7 @@ void WriteRanks(JsonWriter& json, const std::vector<RankRow>& rows) {
 
 void PrintRanks(Stream& out, const std::vector<RankRow>& rows) {
   const auto cell = [&](std::string text, size_t width) {
-    out.Write(StrCat(std::string(text.size() < width ? width - text.size() : 0, ' '), text));
+    out.Write(StrCat(std::string(text.size() < width ? width - text.size() : 1, ' '), text));
   };
   out.Write("\n  ranks  machines     compute  communication      hidden        step  efficiency\n",
             TextClass::kMuted);

@@ -171,6 +171,8 @@ op { input: "b" input: "one" input: "b_grad" input: "rate" output: "b" type: "We
                                        "nesterov,warmup=3", "--iterations", "5", "--blocks", "2", "--json"});
   EXPECT_EQ(bmuf.exit, 0) << bmuf.err;
   for (const char* name : {"global_init", "global_update", "warmup"}) EXPECT_TRUE(model.Has(name)) << name;
+  const Outcome plain = model.Parallel({"--devices", "cpu:0-1", "--update", update, "--bmuf", "--json"});
+  EXPECT_EQ(plain.json()["nets"].count("global_update"), 1u) << plain.out;
   const Outcome refused =
       model.Parallel({"--devices", "cpu:0-1", "--optimizer", "sgd", "--bmuf", "nesterov", "--json"});
   EXPECT_EQ(refused.exit, 1);

@@ -502,6 +502,10 @@ TEST(ParallelWords, AreRead) {
             "devices: expected a kind and numbers such as cpu:0-3 or cuda:0,2, found \"cpu\"");
   EXPECT_EQ(ParseDeviceList("cpu:3-1").error().message,
             "devices: expected a number or a range such as 0-3, found \"3-1\"");
+  EXPECT_EQ(ParseDeviceList("cuda:2147483646-2147483647")->ids, (std::vector<int>{2147483646, 2147483647}));
+  EXPECT_EQ(ParseDeviceList("cpu:0-65535")->ids.size(), 65536u);
+  EXPECT_EQ(ParseDeviceList("cpu:0-65536").error().message,
+            "devices: expected at most 65536 in a range, found \"0-65536\"");
   const Result<Optimizer> sgd = ParseOptimizer("sgd:base_lr=0.1,momentum=0.9,policy=step,stepsize=10");
   ASSERT_TRUE(sgd.has_value());
   EXPECT_EQ(std::get<Sgd>(*sgd).momentum, 0.9f);
@@ -509,7 +513,10 @@ TEST(ParallelWords, AreRead) {
   EXPECT_EQ(ParseOptimizer("sgd:momentun=1").error().message,
             "sgd has no option momentun; did you mean momentum?");
   EXPECT_EQ(ParseOptimizer("adam:beta1=x").error().message, "beta1: expected a number, found \"x\"");
+  for (const char* word : {"nan", "inf", "-1e400"})
+    EXPECT_FALSE(ParseOptimizer(StrCat("sgd:momentum=", word)).has_value()) << word;
   BmufOptions bmuf;
+  ASSERT_TRUE(ParseBmuf("", bmuf).has_value());
   ASSERT_TRUE(ParseBmuf("nesterov,warmup=3,momentum=0.5,master=1", bmuf).has_value());
   EXPECT_TRUE(bmuf.nesterov);
   EXPECT_EQ(bmuf.warmup_iterations, 3);
