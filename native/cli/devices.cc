@@ -105,7 +105,7 @@ Result<Report> MakeReport(const Main& main, const Net& net, const Words& words) 
   Report report;
   std::optional<Net> init;
   if (!words.init.empty()) {
-    WEFT_TRY(const Net loaded, LoadNet(words.init));
+    WEFT_TRY(const Net loaded, LoadNetOfSeveral(words.init));
     init = Rehome(loaded, net.symbols);
   }
   ShapeTable table;

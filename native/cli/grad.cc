@@ -252,7 +252,7 @@ int Suggest(Main& main, const Net& net, const std::optional<StoredPass>& stored)
 
 Result<void> ReadShapes(const Main& main, const Words& words, const Net& net, KnownShapes& known) {
   for (const std::string& file : words.init) {
-    WEFT_TRY(const Net loaded, LoadNet(file));
+    WEFT_TRY(const Net loaded, LoadNetOfSeveral(file));
     const Net init = Rehome(loaded, net.symbols);
     for (GivenBlob& blob : FinalShapes(InferShapes(init, known.given, known.table)))
       known.given.push_back(std::move(blob));

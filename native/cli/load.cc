@@ -60,6 +60,14 @@ Result<Net> LoadNet(const std::string& path) {
   return TakeNet(std::move(*document));
 }
 
+Result<Net> LoadNetOfSeveral(const std::string& path) {
+  Result<Net> net = LoadNet(path);
+  if (net || net.error().message.find(FileLabel(path)) != std::string::npos) return net;
+  Error error = net.error();
+  error.message = StrCat(FileLabel(path), ": ", error.message);
+  return error;
+}
+
 std::vector<Diagnostic> NotesAsFindings(const Document& document) {
   std::vector<Diagnostic> findings;
   for (const Note& note : document.notes) {

@@ -20,6 +20,8 @@ Result<Document> Load(const std::string& path);
 /// The same for a file that must hold one net; FILE#NAME is one of several nets of a file or of its plan. A
 /// net without a name gets one from the file's.
 Result<Net> LoadNet(const std::string& path);
+/// The same for one net of several that a command reads: errors say which.
+Result<Net> LoadNetOfSeveral(const std::string& path);
 /// The one net of a document, or an error that says what it holds instead.
 Result<Net> TakeNet(Document document);
 

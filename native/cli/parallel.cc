@@ -80,15 +80,15 @@ Result<std::vector<Symbol>> Blobs(const Net& net, std::string_view option,
 
 Result<SingleModel> ReadModel(const Words& words) {
   SingleModel model;
-  WEFT_TRY(model.init, LoadNet(words.init));
-  WEFT_TRY(Net net, LoadNet(words.net));
+  WEFT_TRY(model.init, LoadNetOfSeveral(words.init));
+  WEFT_TRY(Net net, LoadNetOfSeveral(words.net));
   model.net = Rehome(net, model.init.symbols);
   if (!words.update.empty()) {
-    WEFT_TRY(Net update, LoadNet(words.update));
+    WEFT_TRY(Net update, LoadNetOfSeveral(words.update));
     model.update = Rehome(update, model.init.symbols);
   }
   if (!words.post_sync.empty()) {
-    WEFT_TRY(Net post_sync, LoadNet(words.post_sync));
+    WEFT_TRY(Net post_sync, LoadNetOfSeveral(words.post_sync));
     model.post_sync = Rehome(post_sync, model.init.symbols);
   }
   WEFT_TRY(model.losses, Blobs(model.net, "loss", words.loss));

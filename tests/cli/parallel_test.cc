@@ -188,6 +188,11 @@ TEST(Parallel, RefusesWithAReason) {
   };
   EXPECT_EQ(message({"--devices", "cpu:0-1", "--optimizer", "sdg"}),
             "weft: error: there is no optimizer sdg; there is sgd, adagrad, adam, rmsprop, adadelta, ftrl\n");
+  const std::string odd = model.folder.Write("odd.pbtxt", "op {");
+  for (const char* option : {"--post-sync", "--update"}) {
+    const std::string told = message({"--devices", "cpu:0-1", option, odd});
+    EXPECT_EQ(told.find(StrCat("weft: error: ", odd, ": ")), 0u) << told;
+  }
   EXPECT_EQ(message({"--devices", "cpu:0,0"}), "weft: error: devices: 0 is given twice\n");
   EXPECT_EQ(message({"--devices", "cpu:0", "--param", "v"}), "weft: error: --param: the net has no blob v\n");
   EXPECT_EQ(message({"--devices", "cpu:0", "--loss-scale-op", "--optimizer", "sgd"}),
