@@ -31,6 +31,24 @@ int64_t Exchange::SentByAll() const {
 
 int64_t Exchange::Messages() const { return (kind == kAllReduce ? 2 : 1) * (ranks - 1); }
 
+// Sent by each rank; who is last in a chain passes nothing on. All ranks together may send more than a number
+// of bytes holds.
+static int64_t SentByEach(const Exchange& of) {
+  if (of.ranks < 2) return 0;
+  switch (of.kind) {
+    case Exchange::kAllReduce:
+      return 2 * of.bytes - (2 * of.bytes + of.ranks - 1) / of.ranks;
+    case Exchange::kAllGather:
+      return (of.ranks - 1) * of.bytes;
+    case Exchange::kSend:
+      return of.bytes / of.ranks;
+    case Exchange::kReduce:
+    case Exchange::kBroadcast:
+      break;
+  }
+  return of.bytes;
+}
+
 CommCost CommunicationOf(const Net& net, const ParallelOptions& options, const BytesOfBlob& bytes) {
   return CommunicationOf(net, options, [&](OpId op, size_t input) {
     return bytes(net.ops[static_cast<size_t>(op)].inputs[input]);
@@ -82,10 +100,7 @@ CommCost CommunicationOf(const Net& net, const ParallelOptions& options, const B
     }
     moved.local_bytes = moved.local.SentByAll();
     moved.local_messages = moved.local.Messages();
-    // Who is last in a chain passes nothing on; all others send as much.
-    const bool chain = moved.network.kind == Exchange::kReduce || moved.network.kind == Exchange::kBroadcast;
-    const int64_t senders = chain ? moved.network.ranks - 1 : moved.network.ranks;
-    moved.network_bytes = senders > 0 ? moved.network.SentByAll() / senders : 0;
+    moved.network_bytes = SentByEach(moved.network);
     moved.network_messages = moved.network.Messages();
     if (moved.local_messages + moved.network_messages == 0) continue;
     if (!known) {

@@ -39,6 +39,15 @@ TEST(Hostile, NumbersAreWholeDecimalAndFit) {
   }
 }
 
+TEST(Hostile, BytesOfBillionsOfMachinesFit) {
+  const char* net =
+      "op { input: \"w\" input: \"gpu_0/x\" output: \"gpu_0/g\" type: \"Allgather\" } "
+      "external_input: \"w\" external_input: \"gpu_0/x\"";
+  const Outcome told =
+      Weft({"devices", "-", "--shards", "2147483647", "--input", "gpu_0/x=8", "--json"}, net);
+  EXPECT_EQ(told.json()["moved"]["network_bytes"], 2147483646 * int64_t{32}) << told.out;
+}
+
 TEST(Hostile, MadeNumbersFitTheirType) {
   const char* net = "op { input: \"x\" output: \"y\" type: \"Copy\" } external_input: \"x\"";
   const auto fill = [&](const char* type, const char* limit) {
