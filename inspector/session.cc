@@ -266,6 +266,7 @@ std::vector<NetPair> Session::Pairs() {
     for (OpenedNet& net : state_->nets) {
       if (state_->Find(net.info.id) == nullptr || net.info.parent != kNone || &net == &init) continue;
       NetModel& model = *state_->Model(net.info.id).value();
+      const Ssa& filler = state_->Model(init.info.id).value()->ssa();
       NetPair pair{init.info.id, net.info.id, 0, 0};
       std::vector<BlobId> blobs;
       std::vector<uint8_t> written(model.ssa().blobs().size(), 0);
@@ -274,6 +275,7 @@ std::vector<NetPair> Session::Pairs() {
           const Symbol name = model.net().symbols->Find(init.net->Str(output));
           const BlobId blob = name ? model.ssa().FindBlob(name) : kNoBlob;
           if (blob == kNoBlob || written[blob] || !model.ssa().starts_outside(blob)) continue;
+          if (filler.starts_outside(filler.FindBlob(output))) continue;  // an update, not a fill
           written[blob] = 1;
           blobs.push_back(blob);
         }

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "core/base/str.h"
+#include "core/grad/stored.h"
 #include "core/pass/bmuf.h"
 #include "core/pass/parallel_plan.h"
 #include "core/pass/parallel_sync.h"
@@ -78,10 +79,21 @@ Result<std::vector<Symbol>> Blobs(const Net& net, std::string_view option,
   return blobs;
 }
 
-Result<SingleModel> ReadModel(const Words& words) {
+Result<SingleModel> ReadModel(const Main& main, const Words& words) {
   SingleModel model;
   WEFT_TRY(model.init, LoadNetOfSeveral(words.init));
   WEFT_TRY(Net net, LoadNetOfSeveral(words.net));
+  std::optional<StoredPass> stored;
+  if (!words.optimizer.empty() || !words.update.empty()) {
+    WEFT_TRY(stored, FindStoredPass(net));
+  }
+  if (stored) {
+    std::vector<Op> tail;
+    net = TakeStoredPassAway(std::move(net), *stored, tail);
+    Warn(main, StrCat(words.net, " trains already: its first ", net.ops.size(),
+                      " operators, the forward part, are taken; its backward pass and the ", tail.size(),
+                      " operators behind it are not"));
+  }
   model.net = Rehome(net, model.init.symbols);
   if (!words.update.empty()) {
     WEFT_TRY(Net update, LoadNetOfSeveral(words.update));
@@ -212,7 +224,12 @@ Result<Prediction> Predict(const Words& words, const SingleModel& model, const P
   if (words.inputs.empty()) return out;
   RankRequest request{words.ranks, !words.ranks.empty(), out.hardware,
                       words.bmuf ? words.schedule.iterations : 1};
-  if (!request.asked) request.ranks = {1, 8, 64, 512};
+  if (!request.asked) {
+    const int64_t own = static_cast<int64_t>(options.devices.size()) * options.num_shards();
+    request.ranks = {1, 8, 64, 512};
+    request.ranks.insert(std::lower_bound(request.ranks.begin(), request.ranks.end(), own), own);
+    request.ranks.erase(std::unique(request.ranks.begin(), request.ranks.end()), request.ranks.end());
+  }
   WEFT_TRY(out.ranks,
            PredictRanks([&](const ParallelOptions& there) { return MakeNets(words, model, there); }, options,
                         request, words.inputs));
@@ -246,7 +263,7 @@ std::string Json(const Words& words, const ParallelNets& nets, const std::vector
 }
 
 int Run(Main& main, const Words& words) {
-  const Result<SingleModel> model = ReadModel(words);
+  const Result<SingleModel> model = ReadModel(main, words);
   if (!model) return main.Fail(model.error());
   const Net* const known[] = {&model->net};
   ShapeTable table;
@@ -393,7 +410,9 @@ void AddParallel(CLI::App& app, Main& main) {
       "the shape of what one device reads from outside, such as data=32,3,224,224: then the time of a step "
       "is predicted")
       ->type_name("BLOB=SHAPE");
-  command->add_option("--ranks", words->ranks, "on how many devices in all (1,8,64,512)")
+  command
+      ->add_option("--ranks", words->ranks,
+                   "on how many devices in all (1, 8, 64, 512 and as many as are planned)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
       ->type_name("N,...");

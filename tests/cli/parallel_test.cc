@@ -90,6 +90,21 @@ TEST(Parallel, SyncsAndSumsBlobs) {
   EXPECT_EQ(last({"--sync", "z"}), "weft: error: there is no blob cpu_0/z\n");
 }
 
+TEST(Parallel, OfANetThatTrainsTheForwardPartIsTaken) {
+  const Folder folder;
+  const std::string train = folder / "train.pb", init = folder / "init.pb", forward = folder / "fwd.pb";
+  ASSERT_EQ(Weft({"example", "lenet", "-o", train, "--init", init, "--forward", forward}).exit, 0);
+  const auto make = [&](const std::string& net) {
+    return Weft({"parallel", "--init", init, "--net", net, "--loss", "loss", "--devices", "cpu:0-1",
+                 "--optimizer", "sgd:base_lr=0.1", "-o", folder / "out"});
+  };
+  const Outcome of_train = make(train), of_forward = make(forward);
+  EXPECT_EQ(of_train.exit, 0) << of_train.err;
+  EXPECT_NE(of_train.err.find("trains already"), std::string::npos) << of_train.err;
+  EXPECT_EQ(of_train.out, of_forward.out);
+  EXPECT_EQ(of_forward.err, "");
+}
+
 TEST(Parallel, ReplicasAreTheSame) {
   const Model model;
   for (const char* devices : {"cuda:0-11", "cpu:0-2", "hip:1,3"}) {

@@ -109,6 +109,16 @@ TEST(Session, PairsInitWithTrain) {
   EXPECT_NE(alexnet_init, other);
 }
 
+TEST(Session, WhatUpdatesParametersFillsNone) {
+  Session session(StandardOps());
+  const NetId init = session.Add("init", testing::CompactNet("ConstantFill() -> w"));
+  session.Add("train", testing::CompactNet("Mul(x, w) -> y; Sub(w, y) -> w"));
+  session.Add("part", testing::CompactNet("Mul(x, w) -> y"));
+  const std::vector<NetPair> pairs = session.Pairs();
+  ASSERT_EQ(pairs.size(), 2u);
+  for (const NetPair& pair : pairs) EXPECT_EQ(pair.init, init);
+}
+
 TEST(Session, DescribesAnOp) {
   Session session(StandardOps());
   const NetId net = OpenModel(session, "models/resnet50_train_2gpu.pb");

@@ -83,6 +83,12 @@ test('a net without gradients gets them, live, and what is saved is what the com
   await tally(sentence(JSON.parse(native(forward, ...only, '--json'))));
   assert.deepEqual(await saved('Save .pb'), nativeFile('c.pb', forward, ...only));
   await shotBoth(page, 'gradients');
+  // What leaves the page is what shows.
+  await page.click('.rail [data-tool=export]');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.export [data-format=pb]')]);
+  const [preview, exported] = [await page.evaluate(() => window.weft.app.state.preview.name), await page.textContent('.export .ascommand code')];
+  assert.ok(exported.startsWith(`weft convert ${preview} `), exported);
+  assert.ok(download.suggestedFilename().endsWith('.pb'));
 });
 
 test('a plan that cannot be is red, is repaired, and the repaired net is saved as the command saves it', async () => {

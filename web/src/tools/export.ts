@@ -46,7 +46,7 @@ function make(app: App) {
   const hint = h('p.hint'), choices = h('div.segments', { role: 'radiogroup', 'aria-label': 'What the picture shows' });
   const command = h('div'), htmlHint = h('p.hint'), address = h('code.address');
   const formats = h('div.row'), pictures = h('div.row');
-  const base = () => app.workshop.base();
+  const base = () => app.path()[0] ?? null; // what shows, previews included
   const name = () => {
     const net = app.state.view?.net;
     return (net ? netTitle(net, app.state.documents).replace(/\.\w+$/, '') : 'net').replaceAll(/[^\w.-]+/g, '_') || 'net';

@@ -52,7 +52,7 @@ const prediction = ({ ranks, moved }: Planned) => {
 function make(app: App) {
   const progress = new Progress(), making = new Progress();
   const devices = h('div'), differences = h('div'), totals = h('p.hint'), line = h('div'), made = h('div');
-  let moving: Moving[] = [], key = '', timer = 0;
+  let moving: Moving[] = [], key = '', timer = 0, lossesOf = -1;
   const select = (op: number) => void app.selectOp(op).then(() => app.revealFully());
   const list = new VirtualList('moving', ROW, (first, rows) => moving.slice(first, first + rows).map((m) => {
     const size = (n: number | null) => h('span.n', n === null ? '?' : n === 0 ? '' : bytes(n));
@@ -160,7 +160,8 @@ function make(app: App) {
     const text = file ? await making.follow('Reading the plan', app.workshop.command.run(['print', 'plan.pbtxt', '--steps'], [{ name: 'plan.pbtxt', blob: new Blob([file.bytes as Uint8Array<ArrayBuffer>]) }])) : null;
     const steps = h('pre.steps', text?.out ?? '');
     made.replaceChildren(steps, h('table.devices', h('tbody', ...Object.entries(value.nets).map(([name, operators]) => h('tr', h('td', h('code', name)), h('td.n', count(operators, 'operator')))))),
-      h('p.hint', `${count(value.params.length, 'parameter')} on all devices. An iteration moves ${bytes(value.moved.local_bytes)} between devices and sends ${bytes(value.moved.network_bytes)} to other machines.`),
+      h('p.hint', `${count(value.params.length, 'parameter')} on all devices. An iteration moves ${bytes(value.moved.local_bytes)} between devices and sends ${bytes(value.moved.network_bytes)} to other machines`,
+        value.moved.unknown > 0 ? `, beside what ${count(value.moved.unknown, 'operator')} of unknown size move.` : '.'),
       ...prediction(value), h('div.row', h('button.go', { onclick: () => void app.open(blobs.map(({ name, blob }) => ({ name, file: new window.File([blob], name) }))) }, 'Open them')));
     made.scrollIntoView({ block: 'nearest' });
   };
@@ -176,6 +177,11 @@ function make(app: App) {
     made.replaceChildren();
     making.clear();
     lossNames = [];
+    if (net && net.id !== lossesOf) {
+      losses.set([]);
+      tell();
+    }
+    lossesOf = net?.id ?? -1;
     void look();
     // What could be a loss: what the net gives, or what is named like one.
     if (net && losses.get().length === 0) void app.engine.ask('findBlob', net.id, 'loss').then(() => losses.get().length === 0 && (losses.set(['loss']), tell()), () => {});
