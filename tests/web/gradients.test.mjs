@@ -116,6 +116,8 @@ test('a plan that cannot be is red, is repaired, and the repaired net is saved a
   assert.deepEqual(await saved('Save .pb'), nativeFile('r.pb', overwritten, '--loss', 'loss', '--repair'));
   assert.deepEqual(await saved('Save .pbtxt'), nativeFile('r.pbtxt', overwritten, '--loss', 'loss', '--repair'));
 
+  assert.match(await page.textContent('.previewbar .what'), /^Saved Repair and backward pass of overwritten/);
+
   // What is added up for a blob.
   const sum = plan.sums[0];
   await page.evaluate((name) => window.weft.app.selectBlobNamed(name), sum.of);

@@ -164,6 +164,13 @@ test('1, 2, 3 choose the bands, M the layout, K the direction', async () => {
   assert.equal((await counts()).mode, 2);
 });
 
+test('4 shows shapes and memory', async () => {
+  await page.focus('#graph');
+  await press(page, '4');
+  await page.waitForSelector('.rail [data-tool=shapes][aria-pressed=true]');
+  await page.click('.rail [data-tool=read]');
+});
+
 test('D shows the arguments in the boxes, U hides the names', async () => {
   await page.focus('#graph');
   const before = await counts();

@@ -154,7 +154,7 @@ test('sums by scope; a click finds what is in one', async () => {
   const answer = native(['shapes', files[0], '--init', files[1]]);
   assert.deepEqual(await told([]), answer);
   assert.ok(rows.length > 1 && rows.every((row) => answer.scopes.some(({ scope }) => row.startsWith(scope || 'no scope'))), rows.join());
-  await page.click('.shapes .costrow:has-text("gpu_1/")');
+  await page.click('.shapes .costtable >> nth=1 >> .costrow:has-text("gpu_1/")');
   await page.waitForFunction(() => window.weft.app.state.found?.at === 0);
   const inScope = answer.scopes.find(({ scope }) => scope === 'gpu_1/').operators;
   const found = await page.evaluate(() => window.weft.app.state.found.ops.length);

@@ -396,7 +396,7 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'outline', group: 'Panels', name: 'Show the outline', keys: ['O'], when: has, run: () => { leftWanted = true; layout(); showTab('outline'); panes.outline!.element.querySelector<HTMLElement>('[tabindex="0"]')?.focus(); } },
     { id: 'findings', group: 'Panels', name: 'Show the findings', keys: ['W'], when: has, run: () => { leftWanted = true; layout(); showTab('findings'); } },
     { id: 'files', group: 'Panels', name: 'Show the files', when: has, run: () => { leftWanted = true; layout(); showTab('files'); } },
-    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: () => state.documents.length > 0, run: () => showTool(tool.id) })),
+    ...tools.map((tool) => ({ id: 'tool-' + tool.id, group: 'Tools', name: `${tool.title}: ${tool.what[0]?.toLowerCase()}${tool.what.slice(1)}`, when: () => state.documents.length > 0, ...(tool.id === 'shapes' ? { keys: ['4'] } : {}), run: () => showTool(tool.id) })),
     ...(['png', 'svg'] as const).map((format) => ({ id: format, group: 'Export', name: `Save what is shown as ${format.toUpperCase()}`, keys: [format === 'png' ? 'Shift+E' : 'Alt+E'], when: has, run: () => {
       showTool('export');
       toolPane.querySelector<HTMLElement>(`[data-format=${format}]`)?.click();

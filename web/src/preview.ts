@@ -36,7 +36,7 @@ export function previewBar(app: App): HTMLElement {
     const before = view?.net.id === preview.base;
     const other = before ? nets.find((net) => net.document === preview.document && net.parent < 0)?.id : preview.base;
     element.replaceChildren(
-      h('span.what', { title: preview.what }, h('b', before ? 'Before' : 'Preview'), ' ', preview.what),
+      h('span.what', { title: preview.what }, h('b', before ? 'Before' : preview.saved ? 'Saved' : 'Preview'), ' ', preview.what),
       h('button.quiet', { onclick: () => other !== undefined && void app.show(other) }, before ? 'Show after' : 'Show before'),
       ...save(preview),
       h('button.quiet', { onclick: () => void workshop.endPreview(true) }, 'Keep open'),

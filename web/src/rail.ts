@@ -34,6 +34,7 @@ export class Rail {
   }
 
   show(id: string): void {
+    if (this.shown !== id) this.place.scrollTop = 0;
     this.shown = id;
     const tool = tools.find((t) => t.id === id);
     if (tool && !this.panels.has(id)) {

@@ -62,6 +62,7 @@ export interface Preview {
   name: string; // of its file
   blob: Blob; // as the command wrote it
   words: string[]; // the command
+  saved?: boolean;
 }
 
 export interface State {

@@ -100,7 +100,7 @@ export class Workshop {
     const { preview } = this.page.state;
     if (!preview) return;
     this.page.state.preview = null;
-    if (keep) this.unsaved.set(preview.document, preview);
+    if (keep && !preview.saved) this.unsaved.set(preview.document, preview);
     this.page.tell('preview');
     if (keep) return;
     await this.page.show(preview.base);
@@ -108,7 +108,10 @@ export class Workshop {
   }
   /** It is saved now. */
   saved(document: number): void {
-    if (this.unsaved.delete(document)) this.page.tell('preview');
+    const { preview } = this.page.state;
+    if (preview?.document === document) preview.saved = true;
+    this.unsaved.delete(document);
+    this.page.tell('preview');
   }
   forget(document: number): void {
     this.sources.delete(document);

@@ -160,7 +160,7 @@ function make(app: App) {
     app.clearFaults();
     show();
     const file = done.value.files[0];
-    if (file) await workshop.showPreview(`${repair ? 'Repaired:' : 'Backward pass of'} ${netTitle(of, app.state.documents)}`, file, line, { likeNow: true });
+    if (file) await workshop.showPreview(`${repair ? 'Repair and backward pass of' : 'Backward pass of'} ${netTitle(of, app.state.documents)}`, file, line, { likeNow: true });
     made = app.state.preview?.document ?? -1;
     show();
   }

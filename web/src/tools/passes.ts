@@ -79,7 +79,7 @@ function make(app: App) {
     outcome.replaceChildren();
     command.replaceChildren();
     show();
-    choices.querySelector('[aria-expanded=true]')?.scrollIntoView({ block: 'nearest' });
+    choices.querySelector('[aria-expanded=true]')?.scrollIntoView({ block: 'start' });
     if (next) void run();
   }
 

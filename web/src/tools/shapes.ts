@@ -65,7 +65,7 @@ function make(app: App) {
   const moment = h('p.hint'), alive = new VirtualList('costs', 22, (first, n) => held.slice(first, first + n).map(liveRow(app)));
   const saved = h('div');
   const cost = part('Cost', totals, ops.element), scoped = part('By scope', scopes.element), memory = part('Memory', curve.element, moment, alive.element, saving.element, saved);
-  const results = [cost, scoped, memory];
+  const results = [memory, cost, scoped];
   let held: Measured[] = [];
   let net = -1, typing = 0;
 
@@ -93,7 +93,7 @@ function make(app: App) {
     const last = (name: string) => name.split('/').at(-1);
     rows.replaceChildren(...names.filter(Boolean).slice(0, 200).map((name) => {
       const have = given.get(name);
-      const shape = h('input.mono', { value: have?.shape ?? '', placeholder: '8,3,224,224', 'aria-label': `Shape of ${name}`, spellcheck: false, autocomplete: 'off' });
+      const shape = h('input.mono', { value: have?.shape ?? '', placeholder: 'extents: N,…', 'aria-label': `Shape of ${name}`, spellcheck: false, autocomplete: 'off' });
       const type = h('select', { 'aria-label': `Type of ${name}` }, ...types.map((t) => h('option', { selected: t === (have?.type ?? 'float') }, t)));
       fields.set(name, { shape, type });
       const changed = () => {
@@ -178,12 +178,12 @@ function make(app: App) {
         h('span', what), h('span', amount(live, 'B')), h('span', amount(reuse, 'B')), h('span', extra));
     const percent = (n: number) => `+${n < 9.95 ? n.toFixed(1) : Math.round(n)} %`;
     saved.replaceChildren(
-      h('div.saverow.head', h('span', 'what would save'), h('span', 'live at most'), h('span', 'in places'), h('span', 'flop')),
+      h('div.saverow.head', h('span', 'what would save'), h('span', 'used at once'), h('span', 'allocated'), h('span', 'flop')),
       row('now', 'As it is', savings.live, savings.blobs, '', null),
       row('reuse', 'Sharing places', savings.live, savings.reuse, '', () => preview('Blobs share memory', 'memory', [])),
       ...savings.recompute.map((way, i) => row(`recompute-${way.most_percent ?? 'all'}`, i + 1 === savings.recompute.length && way.most_percent === null ? 'Recomputing, lowest' : `Recomputing, ${way.most_percent ?? 100} %`, way.live, way.reuse, percent(way.extra_percent),
         () => preview(`${count(way.operators, 'operator')} run again`, 'recompute', way.most_percent === null ? [] : ['--most-flops', String(way.most_percent)]))),
-      h('p.hint', savings.nothing ? `Recomputing saves nothing: ${savings.nothing}.` : 'Places are bytes once blobs share them; lines of recomputing share them too. A click shows the net.'),
+      h('p.hint', savings.nothing ? `Recomputing saves nothing: ${savings.nothing}.` : 'Used at once: live bytes at the peak. Allocated: the bytes of all blobs, which share places from the second line on. On all devices together. A click shows the net.'),
       asCommand(line));
   };
 
