@@ -326,7 +326,7 @@ TEST(ShardOptimizer, DealsParametersByBytes) {
     if (group.owner) StrAppend(dealt, group.name, ":", group.owner->device, " ");
   EXPECT_EQ(dealt, "fc1_w:0 fc1_b:1 fc2_w:1 fc2_b:0 fc1_w_grad:0 fc1_b_grad:1 fc2_w_grad:1 fc2_b_grad:0 ");
   // Of billions of machines the first few get something.
-  options.rendezvous = {.num_shards = std::numeric_limits<int>::max()};
+  options.rendezvous = Rendezvous{.num_shards = std::numeric_limits<int>::max()};
   const Result<ParallelNets> many = Plan(model, "adam", options);
   ASSERT_TRUE(many.has_value());
   dealt.clear();
