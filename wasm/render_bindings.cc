@@ -149,6 +149,25 @@ EMSCRIPTEN_KEEPALIVE void weftDraw(bool finish) {
   if (finish) state.gl->Finish();
 }
 
+/// Goes through what drawing a scene goes through, and draws the last frame over it: drivers compile the rest
+/// of a shader when it first draws. Takes the words.
+EMSCRIPTEN_KEEPALIVE void weftRehearse(uint32_t* words, uint32_t count) {
+  State& state = Get();
+  Painter painter;
+  painter.SetTheme(state.painter.theme());
+  painter.SetSize(state.width, state.height, state.painter.ratio());
+  painter.SetScene({words, words + count});
+  std::free(words);
+  if (state.gl == nullptr || !painter.scene()) return;
+  const weft::SceneHeader& header = painter.scene()->header();
+  const auto paper = painter.theme()[weft::render::ThemeColor::kPaper];
+  state.gl->DrawPicture(painter.PaintMinimap(), static_cast<int>(painter.minimap().w * painter.ratio()),
+                        static_cast<int>(painter.minimap().h * painter.ratio()), paper);
+  const Camera camera = {header.focus_x + header.focus_w / 2.0, header.focus_y + header.focus_h / 2.0, 1};
+  state.gl->Draw(painter.Paint(camera), state.width, state.height, paper);
+  weftDraw(false);
+}
+
 /// What is at (x, y), CSS pixels: eight words at the returned place: HitKind, node kind or chip kind or edge
 /// kind, id (op, scope), value (chips, edges), and 1 in the fifth when the box can be entered or expanded.
 EMSCRIPTEN_KEEPALIVE const double* weftPick(float x, float y) {

@@ -106,7 +106,7 @@ export interface Session {
   startSearch(net: NetId, query: string): Answer<JobId>; // makes a SearchResult
   step(job: JobId, units: number): Answer<StepResult>;
   /** What a search found so far; what a large file begins with, as a file of its own (empty at first). */
-  peek(job: JobId): Answer<SearchResult | Uint8Array>;
+  peek(job: JobId): Answer<SearchResult | Uint32Array>;
   take(job: JobId): Answer<unknown>;
   drop(job: JobId): void;
 
@@ -156,6 +156,7 @@ export interface RenderModule {
   _weftSize(width: number, height: number, ratio: number): void;
   _weftSceneRoom(words: number): number;
   _weftScene(words: number, count: number): number;
+  _weftRehearse(words: number, count: number): void;
   _weftTheme(colors: number): void;
   _weftMark(mark: number, ids: number, ops: number, scopes: number, values: number): void;
   _weftTint(words: number, count: number): void;

@@ -98,14 +98,14 @@ export class View {
     return Math.min(Math.max(width - 2 * margin, 50) / Math.max(rect.w, 1), Math.max(height - 2 * margin, 50) / Math.max(rect.h, 1), 1.25);
   }
   fit(rect: Rectangle = this.render.bounds(), animate = true): void {
-    this.resize();
+    this.resize(false);
     const scale = this.fitScale(rect);
     const { right, bottom } = this.room();
     this.fly({ x: rect.x + rect.w / 2 + right / 2 / scale, y: rect.y + rect.h / 2 + bottom / 2 / scale, scale }, animate);
   }
   /** Shows all when all can be read, else the place to begin at, at a size that can be read. */
   open(): void {
-    this.resize();
+    this.resize(false);
     const all = this.render.bounds();
     if (this.fitScale(all) >= 0.5) return this.fit(all, false);
     const margin = 24;
@@ -175,7 +175,8 @@ export class View {
     this.resize();
   }
 
-  private resize(): void {
+  /** `drawn`: at once, for a resized canvas is blank until the next frame. */
+  private resize(drawn = true): void {
     const ratio = devicePixelRatio || 1;
     const width = Math.max(Math.round(this.canvas.clientWidth * ratio), 1), height = Math.max(Math.round(this.canvas.clientHeight * ratio), 1);
     if (this.canvas.width === width && this.canvas.height === height && ratio === this.ratio) return;
@@ -183,8 +184,8 @@ export class View {
     this.canvas.width = width;
     this.canvas.height = height;
     this.render.resize(width, height, ratio);
-    // Drawn at once: a resized canvas is blank until the next frame.
-    this.draw();
+    if (drawn) this.draw();
+    else this.invalidate();
   }
 
   private tick(now: number): void {
