@@ -9,6 +9,7 @@
 #include "core/base/str.h"
 #include "core/ssa/captured.h"
 #include "inspector/build/scene_job.h"
+#include "inspector/build/sketch.h"
 #include "inspector/build/visible.h"
 #include "inspector/describe.h"
 #include "inspector/search.h"
@@ -145,11 +146,14 @@ namespace {
 class OpenJobImpl : public OpenJob {
  public:
   using Keep = std::function<Result<DocumentId>(Document, uint64_t bytes)>;
-  OpenJobImpl(std::string name, FileSource file, Keep keep)
+  OpenJobImpl(std::string name, FileSource file, const OpSet& ops, Keep keep)
       : name_(std::move(name)),
         bytes_(file.size),
         opener_(std::in_place, std::make_shared<const FileSource>(std::move(file)), Options()),
-        keep_(std::move(keep)) {}
+        sketch_(std::in_place, ops),
+        keep_(std::move(keep)) {
+    opener_->OnOp([this](std::string_view op) { sketch_->Add(op); });
+  }
   OpenJobImpl(std::string name, Bytes bytes, Keep keep)
       : name_(std::move(name)), bytes_(bytes.size()), whole_(std::move(bytes)), keep_(std::move(keep)) {}
 
@@ -167,7 +171,12 @@ class OpenJobImpl : public OpenJob {
   Progress progress() const override {
     return opener_ ? opener_->progress() : Progress{result_ ? bytes_ : 0, bytes_};
   }
-  std::string_view beginning() const override { return opener_ ? opener_->beginning() : std::string_view(); }
+  std::vector<uint32_t> Sketch() override {
+    if (!sketch_ || !opener_ || !opener_->walked()) return {};
+    std::vector<uint32_t> scene = sketch_->Draw();
+    sketch_.reset();
+    return scene;
+  }
   Result<DocumentId> Take() override {
     WEFT_CHECK(result_.has_value());
     return *std::move(result_);
@@ -184,6 +193,7 @@ class OpenJobImpl : public OpenJob {
   const uint64_t bytes_;
   const Bytes whole_;
   std::optional<FileOpener> opener_;
+  std::optional<weft::Sketch> sketch_;
   const Keep keep_;
   std::optional<Result<DocumentId>> result_;
 };
@@ -209,7 +219,7 @@ std::unique_ptr<OpenJob> Session::Open(std::string name, Bytes bytes) {
 }
 
 std::unique_ptr<OpenJob> Session::Open(std::string name, FileSource file) {
-  return std::make_unique<OpenJobImpl>(name, std::move(file), state_->Keeper(name));
+  return std::make_unique<OpenJobImpl>(name, std::move(file), state_->ops, state_->Keeper(name));
 }
 
 NetId Session::Add(std::string name, Net net) {

@@ -66,8 +66,9 @@ class OpenJob : public Job {
  public:
   /// The document once finished, or why it could not be read. REQUIRES: Step returned true.
   virtual Result<DocumentId> Take() = 0;
-  /// What a large file begins with, as a file of its own; see FileOpener::beginning.
-  virtual std::string_view beginning() const = 0;
+  /// A scene of a large net in outline, see build/sketch.h: once, after the file was walked over and before
+  /// it is decoded, where a step ends. Empty at other times and for other files.
+  virtual std::vector<uint32_t> Sketch() = 0;
 };
 
 enum class LayoutMode : uint32_t { kAuto, kFlow, kMirror };

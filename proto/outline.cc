@@ -19,9 +19,8 @@ constexpr uint64_t kWindow = 1 << 20;        // bytes that are read at once, to 
 constexpr uint64_t kMostAtOnce = 16 << 20;   // and at most
 constexpr uint64_t kLargePayload = 1 << 16;  // a larger argument stays in the file
 constexpr uint64_t kArgHead = 1 << 10;       // where an argument's name and the tag of its payload are sought
-constexpr uint64_t kBeginning = 2 << 20;
-constexpr uint64_t kFieldHead = 20;      // a tag and a length
-constexpr uint64_t kMostRead = 1 << 30;  // of a file that has to be read whole
+constexpr uint64_t kFieldHead = 20;          // a tag and a length
+constexpr uint64_t kMostRead = 1 << 30;      // of a file that has to be read whole
 
 uint16_t PayloadOf(uint32_t tag) {
   switch (tag) {
@@ -116,17 +115,22 @@ bool FileOpener::Next() {
     if (!ReadHead(at_, file_->size, head)) return false;
     const bool is_op = head.tag == Tag(net_field::kOp, WireType::kLength);
     if (head.end > window_end || (is_op && head.end - head.body > kLargePayload)) break;
+    if (is_op) see_(std::string_view(window_).substr(head.body - window_at_, head.end - head.body));
     ops_ += is_op;
     at_ = head.end;
   }
   if (at_ != begin) {
+    // Of a file that is all structure the rest comes too: no more copies of what there is.
+    if (left_.empty() && outline_.size() > file_->size / 8) outline_.reserve(file_->size);
     outline_.append(window_, begin - window_at_, at_ - begin);
     return true;
   }
   if (!ReadHead(at_, file_->size, head)) return false;
   const bool is_op = head.tag == Tag(net_field::kOp, WireType::kLength);
-  if (is_op && head.end - head.body > kLargePayload ? !TakeOp(head) : !Copy(at_, head.end, outline_))
-    return false;
+  const bool is_large = is_op && head.end - head.body > kLargePayload;
+  if (is_large ? !TakeOp(head) : !Copy(at_, head.end, outline_)) return false;
+  if (is_op && !is_large)
+    see_(std::string_view(outline_).substr(outline_.size() - static_cast<size_t>(head.end - head.body)));
   ops_ += is_op;
   at_ = head.end;
   return true;
@@ -149,6 +153,7 @@ bool FileOpener::TakeOp(const Head& op) {
     at = field.end;
   }
   AppendLength(outline_, net_field::kOp, body);
+  see_(body);
   return true;
 }
 
@@ -171,14 +176,13 @@ bool FileOpener::Step(uint64_t units) {
   while (!done_ && at_ - begin < units) {
     if (at_ < file_->size) {
       if (Next()) {
-        if (beginning_ == 0 && outline_.size() >= kBeginning && outline_.size() < 2 * kBeginning)
-          beginning_ = outline_.size();
+        walked_ = at_ == file_->size;
+        if (walked_) return false;
         continue;
       }
       // Not a message as nets are written: whoever reads the whole file says what it is, or what is wrong.
       left_.clear();
       outline_.clear();
-      beginning_ = 0;
       at_ = file_->size;
       if (file_->size > kMostRead) {
         result_ =
@@ -192,6 +196,7 @@ bool FileOpener::Step(uint64_t units) {
       }
       continue;
     }
+    walked_ = false;
     window_.clear();
     window_.shrink_to_fit();
     if (const Result<void> opened = OpenOutline(); !opened) result_ = opened.error();
@@ -202,7 +207,6 @@ bool FileOpener::Step(uint64_t units) {
 
 Result<void> FileOpener::OpenOutline() {
   const Bytes outline(std::exchange(outline_, {}));
-  beginning_ = 0;
   WEFT_TRY(Document document, Open(outline, options_));
   if (!left_.empty() && document.message != MessageId::kNetDef) {
     if (file_->size > kMostRead)

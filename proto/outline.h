@@ -6,8 +6,11 @@
 // for them. One walk belongs to one thread; the document keeps the FileSource.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/job.h"
@@ -23,9 +26,11 @@ class FileOpener final : public Job {
   /// A unit is one byte of the file that is walked over or read.
   bool Step(uint64_t units) override;
   Progress progress() const override { return {at_, file_->size}; }
-  /// What the outline begins with, a message of its own: whole fields of a few megabytes. Empty until so much
-  /// was walked over, and again once the walk ends.
-  std::string_view beginning() const { return std::string_view(outline_).substr(0, beginning_); }
+  /// Calls `see` with the bytes of each operator that is walked over (OperatorDef, less large arguments,
+  /// valid in the call alone), should the file be a net.
+  void OnOp(std::function<void(std::string_view op)> see) { see_ = std::move(see); }
+  /// The whole file was walked over as a net, and the next step decodes it. A step ends here.
+  bool walked() const { return walked_; }
   /// As Open (document.h). REQUIRES: Step returned true. Call once.
   Result<Document> Take();
 
@@ -56,9 +61,9 @@ class FileOpener final : public Job {
   uint64_t at_ = 0;
   uint32_t ops_ = 0;
   std::string outline_;
-  size_t beginning_ = 0;
+  std::function<void(std::string_view)> see_ = [](std::string_view) {};
   std::vector<LeftOut> left_;
-  bool done_ = false;
+  bool walked_ = false, done_ = false;
   Result<Document> result_ = Document();
 };
 

@@ -23,7 +23,7 @@ using emscripten::val;
 struct Running {
   std::unique_ptr<Job> job;
   val (*take)(Job&);
-  val (*peek)(const Job&);
+  val (*peek)(Job&);
 };
 
 class SessionBinding {
@@ -44,7 +44,7 @@ class SessionBinding {
     return Start(
         session_->Open(std::move(name), std::move(file)),
         [](Job& job) { return Answer(static_cast<OpenJob&>(job).Take()); },
-        [](const Job& job) { return Ok(Copy(static_cast<const OpenJob&>(job).beginning())); });
+        [](Job& job) { return Ok(Copy(std::span<const uint32_t>(static_cast<OpenJob&>(job).Sketch()))); });
   }
   val BuildScene(NetId net, val options) {
     return Start(session_->BuildScene(net, OptionsFrom(options)), [](Job& job) {
@@ -55,7 +55,7 @@ class SessionBinding {
   val Search(NetId net, std::string query) {
     Result<std::unique_ptr<SearchJob>> job = session_->Search(net, query);
     if (!job) return Fail(job.error());
-    const auto value = [](const Job& any) {
+    const auto value = [](Job& any) {
       const SearchJob& search = static_cast<const SearchJob&>(any);
       val out = val::object();
       out.set("ops", Copy(std::span<const OpId>(search.ops())));
@@ -84,7 +84,7 @@ class SessionBinding {
     out.set("total", static_cast<double>(progress.total));
     return Ok(out);
   }
-  /// What a search found so far; what a file begins with.
+  /// What a search found so far; a sketch of the net that is being opened.
   val Peek(uint32_t id) {
     const auto at = running_.find(id);
     if (at == running_.end() || at->second.peek == nullptr) return NoJob();
@@ -188,7 +188,7 @@ class SessionBinding {
     view.call<void>("set", bytes);
     return text;
   }
-  val Start(std::unique_ptr<Job> job, val (*take)(Job&), val (*peek)(const Job&) = nullptr) {
+  val Start(std::unique_ptr<Job> job, val (*take)(Job&), val (*peek)(Job&) = nullptr) {
     const uint32_t id = next_++;
     running_.emplace(id, Running{std::move(job), take, peek});
     return Ok(val(id));

@@ -56,14 +56,13 @@ class RoleFinder {
     if (info.looked) return info;
     info.looked = true;
     const std::string_view name = net_.Str(type);
-    if (name.ends_with("Gradient")) {
+    const Role role = RoleOfType(name, lookup_(type));
+    if (role == Role::kBackward) {
       info.traits |= kGradientType;
       info.forward = net_.symbols->Find(name.substr(0, name.size() - 8));
     }
     if (name == "Sum") info.traits |= kSumType;
-    const OpDef* def = lookup_(type);
-    if ((def != nullptr && (def->flags & kCollective)) || name.starts_with("NCCL") || name == "Allreduce")
-      info.traits |= kCollectiveType;
+    if (role == Role::kCollective) info.traits |= kCollectiveType;
     return info;
   }
   uint8_t Traits(Symbol type) { return TypeOf(type).traits; }
@@ -408,6 +407,12 @@ class RoleFinder {
 };
 
 }  // namespace
+
+Role RoleOfType(std::string_view type, const OpDef* def) {
+  if ((def != nullptr && (def->flags & kCollective)) || type.starts_with("NCCL") || type == "Allreduce")
+    return Role::kCollective;
+  return type.ends_with("Gradient") ? Role::kBackward : Role::kForward;
+}
 
 bool HasGradients(const Net& net) {
   SymbolMap<uint8_t> known(*net.symbols, 64, 0);

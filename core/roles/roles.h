@@ -32,6 +32,10 @@ struct Roles {
 Roles FindRoles(const Net& net, const Ssa& ssa, const OpSet& ops, const Columns& columns,
                 std::span<const OpId> origins);
 
+/// What an operator's type alone tells: kCollective, kBackward for a gradient operator, kForward for all
+/// else. `def` is its row, null when there is none.
+Role RoleOfType(std::string_view type, const OpDef* def);
+
 /// True when some op is marked as, or named like, a gradient operator. Quick.
 bool HasGradients(const Net& net);
 

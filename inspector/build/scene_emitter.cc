@@ -11,24 +11,11 @@ namespace weft {
 
 namespace {
 
-constexpr int32_t kStripPad = 20;    // from a strip's edge to what is in it
-constexpr int32_t kStripHead = 44;   // room for its heading
-constexpr int32_t kBandGap = 40;     // between strips
 constexpr int32_t kColumnGap = 80;   // between device columns
 constexpr size_t kMostControls = 6;  // of one op that are drawn
 constexpr uint32_t kEveryBand = (1u << kNumBands) - 1;
 constexpr uint32_t kForwardBand = static_cast<uint32_t>(Role::kForward);
 constexpr uint32_t kCollectiveBand = static_cast<uint32_t>(Role::kCollective);
-
-constexpr std::string_view kBandNames[kNumBands] = {"Forward", "Backward", "Update", "Collectives"};
-
-uint32_t Style(NodeKind kind, Role role, uint32_t flags) {
-  return static_cast<uint32_t>(kind) | (static_cast<uint32_t>(role) << 8) | (flags << 16);
-}
-
-uint32_t Style(EdgeKind kind, Role role, uint32_t flags) {
-  return static_cast<uint32_t>(kind) | (static_cast<uint32_t>(role) << 8) | (flags << 16);
-}
 
 }  // namespace
 
@@ -218,19 +205,19 @@ void SceneEmitter::EmitItem(const LaidScope& laid, const Place& place, uint32_t 
         const uint32_t port = a_.is_port_in(box.op) ? static_cast<uint32_t>(box.op)
                                                     : static_cast<uint32_t>(box.op) -
                                                           static_cast<uint32_t>(shown_.inner->num_ops());
-        node.style = Style(NodeKind::kPort, role, 0);
+        node.style = NodeStyle(NodeKind::kPort, role, 0);
         node.id = shown_.port[port];
         node.count = 0;
         node.title = writer_.Text(model_.net().Str(model_.net().ops[box.op].type));
         node.subtitle = writer_.Text(box.subtitle);
         NodeOf(box.op) = index;
       } else if (box.count > 1) {
-        node.style = Style(NodeKind::kBundle, role, 0);
+        node.style = NodeStyle(NodeKind::kBundle, role, 0);
         node.title = writer_.Text(StrCat("+", box.count, " more"));
       } else {
         // An open box shows that it holds nets.
         const uint32_t hidden = box.head > 0 ? uint32_t{kNodeNested} : 0;
-        node.style = Style(NodeKind::kOp, role, NodeFlagsOf(box.op) & ~hidden);
+        node.style = NodeStyle(NodeKind::kOp, role, NodeFlagsOf(box.op) & ~hidden);
         node.title = writer_.Text(model_.net().Str(model_.net().ops[box.op].type));
         node.subtitle = writer_.Text(box.subtitle);
         NodeOf(box.op) = index;
@@ -259,8 +246,8 @@ void SceneEmitter::EmitItem(const LaidScope& laid, const Place& place, uint32_t 
       const Role role = model_.roles().role[model_.ssa().values()[e.value].def];
       const uint32_t up = a_.mirror() && b == static_cast<uint32_t>(Role::kBackward) ? uint32_t{kEdgeUp} : 0;
       writer_.edges.push_back({x + e.x0, y + e.y0, x + e.x1, y + e.y1, y + e.mid,
-                               shown_.NumberOfValue(e.value), Style(EdgeKind::kData, role, kEdgeArrow | up),
-                               1});
+                               shown_.NumberOfValue(e.value),
+                               EdgeStyle(EdgeKind::kData, role, kEdgeArrow | up), 1});
     }
   }
   if (!a_.riders(item).empty()) linked_items_.push_back(item);
@@ -279,7 +266,7 @@ void SceneEmitter::EmitOpenBox(const OpBox& box, SceneNode& node) {
   int32_t w = options_.horizontal ? box.h : box.w, h = 0;
   const std::vector<SceneRect> frames = PlaceFrames(nets, box.head, w, h);
   SceneNode frame = node;
-  frame.style = Style(NodeKind::kGroup, model_.roles().role[box.op], kNodeNested);
+  frame.style = NodeStyle(NodeKind::kGroup, model_.roles().role[box.op], kNodeNested);
   frame.id = node.id | kFrameOfOp;
   frame.first_chip = frame.num_chips = 0;
   put(frame, {0, 0, w, h});
@@ -328,7 +315,7 @@ void SceneEmitter::EmitCollapsed(const LaidScope& laid, const Place& place, uint
     node.y = y;
     node.w = w;
     node.h = h;
-    node.style = Style(NodeKind::kScope, static_cast<Role>(b), flags);
+    node.style = NodeStyle(NodeKind::kScope, static_cast<Role>(b), flags);
     node.id = shown_.NumberOfScope(scope);
     node.title = writer_.Text(record.label);
     node.count = layout_.CountOps(scope, b);
@@ -366,7 +353,7 @@ void SceneEmitter::EmitFrames(const LaidScope& laid, const Place& place, uint32_
     frame.y = y;
     frame.w = w;
     frame.h = h;
-    frame.style = Style(NodeKind::kGroup, static_cast<Role>(b), ScopeFlags(inner.scope));
+    frame.style = NodeStyle(NodeKind::kGroup, static_cast<Role>(b), ScopeFlags(inner.scope));
     frame.id = shown_.NumberOfScope(inner.scope);
     frame.title = writer_.Text(a_.tree().scopes[inner.scope].label);
     frame.count = layout_.CountOps(inner.scope, b);
@@ -401,7 +388,7 @@ void SceneEmitter::EmitEdges(const LaidScope& laid, const Place& place) {
     }
     const int32_t x = place.x[band], y = place.y;
     writer_.edges.push_back({x + e.x0, y + e.y0, x + e.x1, y + e.y1, y + e.mid, stored,
-                             Style(EdgeKind::kData, model_.roles().role[def], flags), values.count});
+                             EdgeStyle(EdgeKind::kData, model_.roles().role[def], flags), values.count});
   }
 }
 
@@ -449,7 +436,7 @@ void SceneEmitter::AddRowLink(const RowLink& link) {
   edge.mid = right ? std::max(edge.x1 - 14, (edge.x0 + edge.x1) / 2)
                    : std::min(edge.x1 + 14, (edge.x0 + edge.x1) / 2);
   edge.value = link.value;
-  edge.style = Style(link.kind, a.role(), kEdgeHvh | kEdgeArrow);
+  edge.style = EdgeStyle(link.kind, a.role(), kEdgeHvh | kEdgeArrow);
   edge.count = link.count;
   writer_.edges.push_back(edge);
 }
@@ -485,7 +472,7 @@ void SceneEmitter::AddControlLink(uint32_t from, uint32_t to, ValueId value) {
   edge.mid = down ? std::max(edge.y1 - kTurn, (edge.y0 + edge.y1) / 2)
                   : std::min(edge.y1 + kTurn, (edge.y0 + edge.y1) / 2);
   edge.value = value;
-  edge.style = Style(EdgeKind::kControl, a.role(), uint32_t{kEdgeArrow} | (up ? uint32_t{kEdgeUp} : 0));
+  edge.style = EdgeStyle(EdgeKind::kControl, a.role(), uint32_t{kEdgeArrow} | (up ? uint32_t{kEdgeUp} : 0));
   edge.count = 1;
   writer_.edges.push_back(edge);
 }
@@ -530,18 +517,7 @@ void SceneEmitter::Finish(NetId net) {
   writer_.header.net = net;
   writer_.header.num_ops = static_cast<uint32_t>(model_.net().ops.size());
   writer_.header.mode = static_cast<uint32_t>(a_.mirror() ? LayoutMode::kMirror : LayoutMode::kFlow);
-  if (!writer_.bands.empty()) {
-    // The forward band, and the backward one beside it.
-    SceneBand strip = writer_.bands[0];
-    if (writer_.bands.size() > 1 && writer_.bands[1].role == static_cast<uint32_t>(Role::kBackward)) {
-      strip.w = std::max(strip.w, writer_.bands[1].x + writer_.bands[1].w - strip.x);
-      strip.h = std::max(strip.h, writer_.bands[1].y + writer_.bands[1].h - strip.y);
-    }
-    writer_.header.focus_x = strip.x;
-    writer_.header.focus_y = strip.y;
-    writer_.header.focus_w = options_.horizontal ? std::min(strip.w, std::max(1200, strip.h)) : strip.w;
-    writer_.header.focus_h = options_.horizontal ? strip.h : std::min(strip.h, std::max(800, strip.w));
-  }
+  writer_.SetFocus(options_.horizontal);
 }
 
 }  // namespace weft

@@ -201,6 +201,19 @@ void SceneWriter::DrawOverview() {
   }
 }
 
+void SceneWriter::SetFocus(bool horizontal) {
+  if (bands.empty()) return;
+  SceneBand strip = bands[0];
+  if (bands.size() > 1 && bands[1].role == static_cast<uint32_t>(Role::kBackward)) {
+    strip.w = std::max(strip.w, bands[1].x + bands[1].w - strip.x);
+    strip.h = std::max(strip.h, bands[1].y + bands[1].h - strip.y);
+  }
+  header.focus_x = strip.x;
+  header.focus_y = strip.y;
+  header.focus_w = horizontal ? std::min(strip.w, std::max(1200, strip.h)) : strip.w;
+  header.focus_h = horizontal ? strip.h : std::min(strip.h, std::max(800, strip.w));
+}
+
 std::vector<uint32_t> SceneWriter::Finish() {
   SetBounds();
   SortNodes();

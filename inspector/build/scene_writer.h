@@ -15,6 +15,18 @@
 
 namespace weft {
 
+inline constexpr int32_t kStripPad = 20;   // from a strip's edge to what is in it
+inline constexpr int32_t kStripHead = 44;  // room for its heading
+inline constexpr int32_t kBandGap = 40;    // between strips
+inline constexpr std::string_view kBandNames[kNumRoles] = {"Forward", "Backward", "Update", "Collectives"};
+
+inline uint32_t NodeStyle(NodeKind kind, Role role, uint32_t flags) {
+  return static_cast<uint32_t>(kind) | (static_cast<uint32_t>(role) << 8) | (flags << 16);
+}
+inline uint32_t EdgeStyle(EdgeKind kind, Role role, uint32_t flags) {
+  return static_cast<uint32_t>(kind) | (static_cast<uint32_t>(role) << 8) | (flags << 16);
+}
+
 class SceneWriter {
  public:
   SceneHeader header{};
@@ -29,6 +41,8 @@ class SceneWriter {
   /// The index of a string; equal strings in a row and recurring short ones are stored once.
   uint32_t Text(std::string_view text);
 
+  /// Where to look first: at the first strip, and at the backward one when it is next to it.
+  void SetFocus(bool horizontal);
   /// The block. Sorts and sets indices, bounds and the grid. Leaves the writer empty.
   std::vector<uint32_t> Finish();
 

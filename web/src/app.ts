@@ -159,7 +159,7 @@ export class App {
     const { state } = this;
     const other = state.view !== view;
     state.view = view;
-    state.beginning = false;
+    state.sketched = false;
     view.inside = inside;
     if (other) state.selection = null;
     if (!this.render.setScene(words)) {

@@ -30,7 +30,7 @@ interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
   progress?: ((progress: StepResult, found?: SearchResult) => void) | undefined;
-  beginning?: ((scene: Uint32Array) => void) | undefined;
+  sketch?: ((scene: Uint32Array) => void) | undefined;
 }
 
 export class Engine {
@@ -40,6 +40,7 @@ export class Engine {
   private readonly waiting = new Map<number, Waiting>();
   private readonly kinds = new Map<number, string>();
   private next = 1;
+  private rehearsed: (scene: Uint32Array) => void = () => {};
   private ready: Promise<void>;
   private resolveReady: () => void = () => {};
   private readonly onCrash: (message: string) => void;
@@ -53,9 +54,11 @@ export class Engine {
     wasm.then((bytes) => this.send({ type: 'start', wasm: bytes }, [bytes])).catch((error) => this.fail(String(error)));
   }
 
-  /** Has the engine read and lay out a small net that nobody sees: its code is compiled when the first real one comes. */
-  async warm(net: Uint8Array): Promise<void> {
+  /** Has the engine read and lay out a small net that nobody sees: its code is compiled when the first real one comes.
+   *  `draw` is given its scene, once, unless somebody asked for something before. */
+  async warm(net: Uint8Array, draw: (scene: Uint32Array) => void): Promise<void> {
     await this.ready;
+    this.rehearsed = draw;
     if (this.waiting.size === 0) this.send({ type: 'warm', net }, [net.buffer as ArrayBuffer]);
   }
 
@@ -65,10 +68,10 @@ export class Engine {
     return (await this.wait((id) => this.send({ type: 'ask', id, name, args })).result) as ValueOf<ReturnType<Questions[K]>>;
   }
 
-  /** Bytes that are given go to the engine and are gone here. Of a large file `beginning` is given a scene of what it
-   *  begins with, while the rest is read. */
-  open(file: Incoming, progress?: (p: StepResult) => void, beginning?: (scene: Uint32Array) => void): Task<number> {
-    return this.work({ kind: 'open', beginning: !!beginning, ...file }, file.bytes ? [file.bytes.buffer as ArrayBuffer] : [], progress, beginning);
+  /** Bytes that are given go to the engine and are gone here. Of a large net `sketch` is given a
+   *  scene in outline, while it is decoded. */
+  open(file: Incoming, progress?: (p: StepResult) => void, sketch?: (scene: Uint32Array) => void): Task<number> {
+    return this.work({ kind: 'open', sketch: !!sketch, ...file }, file.bytes ? [file.bytes.buffer as ArrayBuffer] : [], progress, sketch);
   }
   scene(net: number, options: (Work & { kind: 'scene' })['options'], progress?: (p: StepResult) => void): Task<Uint32Array> {
     return this.work({ kind: 'scene', net, options }, [], progress);
@@ -77,7 +80,7 @@ export class Engine {
     return this.work({ kind: 'search', net, query }, [], progress);
   }
 
-  private work<T>(work: Work, transfer: Transferable[], progress?: Waiting['progress'], beginning?: Waiting['beginning']): Task<T> {
+  private work<T>(work: Work, transfer: Transferable[], progress?: Waiting['progress'], sketch?: Waiting['sketch']): Task<T> {
     let cancelled = false;
     let id = 0;
     const result = this.ready.then(() => {
@@ -86,7 +89,7 @@ export class Engine {
         id = own;
         this.kinds.set(own, work.kind);
         this.send({ type: 'work', id: own, work }, transfer);
-      }, progress, beginning);
+      }, progress, sketch);
       return task.result as Promise<T>;
     });
     return {
@@ -104,9 +107,9 @@ export class Engine {
     };
   }
 
-  private wait(send: (id: number) => void, progress?: Waiting['progress'], beginning?: Waiting['beginning']): { result: Promise<unknown> } {
+  private wait(send: (id: number) => void, progress?: Waiting['progress'], sketch?: Waiting['sketch']): { result: Promise<unknown> } {
     const id = this.next++;
-    const result = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject, progress, beginning }));
+    const result = new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject, progress, sketch }));
     send(id);
     return { result };
   }
@@ -116,14 +119,18 @@ export class Engine {
   private receive(message: FromWorker): void {
     if (message.type === 'ready') return this.resolveReady();
     if (message.type === 'crash') return this.fail(message.message);
+    if (message.type === 'rehearsed') {
+      if (this.waiting.size === 0) this.rehearsed(message.scene);
+      return;
+    }
     const waiting = this.waiting.get(message.id);
     if (!waiting) return;
     if (message.type === 'progress') {
       waiting.progress?.(message.progress, message.found);
       return;
     }
-    if (message.type === 'beginning') {
-      waiting.beginning?.(message.scene);
+    if (message.type === 'sketch') {
+      waiting.sketch?.(message.scene);
       return;
     }
     this.waiting.delete(message.id);

@@ -276,8 +276,8 @@ function build(engine: Engine, render: Renderer): void {
     rail.element.classList.toggle('hidden', !open);
     left.classList.toggle('hidden', !open || !leftWanted);
     right.classList.toggle('hidden', !any || !rightWanted);
-    start.classList.toggle('hidden', any || carried || state.beginning);
-    viewElement.classList.toggle('beginning', state.beginning);
+    start.classList.toggle('hidden', any || carried || state.sketched);
+    viewElement.classList.toggle('sketched', state.sketched);
     for (const part of [bar.querySelector('.find')!, fitTool]) part.classList.toggle('hidden', !any);
     modeSwitch.hidden = !state.view?.net.hasGradients;
   };
@@ -433,7 +433,7 @@ function build(engine: Engine, render: Renderer): void {
     });
   } else {
     openUrl();
-    requestIdleCallback(() => void engine.warm(rehearsal()), { timeout: 1000 });
+    requestIdleCallback(() => void engine.warm(rehearsal(), (scene) => render.rehearse(scene)), { timeout: 1000 });
   }
   Object.assign(window, { weft: { app, view, theme, commands, render, rail } });
 }

@@ -15,13 +15,13 @@ export class Opening {
     this.app = app;
   }
 
-  /** Opens files one after another and shows the largest net that fills no other. Until a single large file is read, what
-   *  it begins with shows. */
+  /** Opens files one after another and shows the largest net that fills no other. Until a single large file is read, a
+   *  sketch of it shows. */
   async open(files: Incoming[]): Promise<void> {
     await this.openAll(files);
     const { state } = this.app;
-    if (!state.beginning) return;
-    state.beginning = false; // nothing came of it
+    if (!state.sketched) return;
+    state.sketched = false; // nothing came of it
     this.app.tell('files');
   }
 
@@ -39,12 +39,12 @@ export class Opening {
       const size = sizeOf(file);
       const blob = file.file ?? new Blob([file.bytes as Uint8Array<ArrayBuffer>]);
       let done = before;
-      const tell = () => app.working(state.beginning ? `The beginning of ${file.name}, while the rest is read` : `Reading ${file.name}`, done / total, () => task.cancel());
+      const tell = () => app.working(state.sketched ? `${file.name} in outline, while it is read` : `Reading ${file.name}`, done / total, () => task.cancel());
       const task = app.engine.open(file, (p) => {
         done = before + (p.total ? p.done / p.total : 0) * size;
         tell();
       }, files.length > 1 || state.view ? undefined : (scene) => {
-        this.begin(scene);
+        this.sketch(scene);
         tell();
       });
       try {
@@ -75,9 +75,9 @@ export class Opening {
     else if (failed.length === 0) app.onWithoutNet();
   }
 
-  private begin(scene: Uint32Array): void {
+  private sketch(scene: Uint32Array): void {
     const { app } = this;
-    app.state.beginning = app.render.setScene(scene);
+    app.state.sketched = app.render.setScene(scene);
     app.tell('files');
     app.view.open();
   }

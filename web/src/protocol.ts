@@ -15,7 +15,7 @@ export type ValueOf<T> = T extends { ok: true; value: infer V } ? V : never;
 
 /** Long work, by what starts it. */
 export type Work =
-  | ({ kind: 'open'; beginning: boolean } & Incoming) // beginning: to be shown while the rest is read
+  | ({ kind: 'open'; sketch: boolean } & Incoming) // sketch: to be shown while the net is decoded
   | { kind: 'scene'; net: NetId; options: ViewOptions }
   | { kind: 'search'; net: NetId; query: string };
 
@@ -31,5 +31,6 @@ export type FromWorker =
   | { type: 'answer'; id: number; value: unknown; ms: number }
   | { type: 'failure'; id: number; error: WeftFailure }
   | { type: 'progress'; id: number; progress: StepResult; found?: SearchResult }
-  | { type: 'beginning'; id: number; scene: Uint32Array }
+  | { type: 'rehearsed'; scene: Uint32Array }
+  | { type: 'sketch'; id: number; scene: Uint32Array }
   | { type: 'crash'; message: string };

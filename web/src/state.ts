@@ -70,8 +70,8 @@ export interface State {
   nets: NetInfo[];
   pairs: NetPair[];
   view: NetView | null;
-  /** What shows is the beginning of a file that is still being read, and no net yet. */
-  beginning: boolean;
+  /** What shows is a sketch of a net that is still being read. */
+  sketched: boolean;
   selection: Selection | null;
   found: Found | null;
   working: { what: string; done: number; cancel: () => void } | null;
@@ -81,7 +81,7 @@ export interface State {
 }
 
 export const emptyState = (): State => ({
-  documents: [], nets: [], pairs: [], view: null, beginning: false, selection: null, found: null, working: null, preview: null, faults: [], unplanned: new Map(),
+  documents: [], nets: [], pairs: [], view: null, sketched: false, selection: null, found: null, working: null, preview: null, faults: [], unplanned: new Map(),
 });
 
 export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>

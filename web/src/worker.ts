@@ -15,8 +15,7 @@ declare class FileReaderSync { // of workers only, so not among the page's types
 const SLICE_MS = 12; // how long work goes on before messages are looked at
 const PROGRESS_MS = 80;
 const WARM_ROUNDS = 6, WARM_MS = 3000; // how often and how long the engine practises before the first net
-const BEGINNING_BYTES = 16 << 20; // of larger files the beginning is shown while the rest is read
-const WHOLE_BYTES = 4 << 20; // files up to this size are read at once; the weights of others stay in them
+const WHOLE_BYTES = 4 << 20; // files up to this size are read at once; of others the weights stay in them, and a sketch shows first
 
 interface Running {
   id: number;
@@ -25,7 +24,7 @@ interface Running {
   units: number;
   ms: number;
   told: number;
-  beginning: boolean; // still to be shown
+  sketch: boolean; // still to be shown
 }
 
 let session: Session | null = null;
@@ -106,20 +105,13 @@ function finish(session: Session, job: Answer<JobId>): Answer<unknown> {
   return session.take(job.value);
 }
 
-/** Lays out what a file begins with, in a session of its own. False: that is not known yet. */
-function showBeginning(from: Session, work: Running): boolean {
-  const bytes = from.peek(work.job), session = makeSession?.();
-  if (!session) return true;
-  try {
-    if (!bytes.ok || !(bytes.value instanceof Uint8Array)) return true;
-    if (bytes.value.length === 0) return false;
-    if (!finish(session, session.startOpen('', bytes.value)).ok) return true;
-    const scene = finish(session, session.startScene(0, {}));
-    if (scene.ok) post({ type: 'beginning', id: work.id, scene: scene.value as Uint32Array }, [(scene.value as Uint32Array).buffer as ArrayBuffer]);
-    return true;
-  } finally {
-    session.delete();
-  }
+/** False: there is no sketch yet. */
+function showSketch(session: Session, work: Running): boolean {
+  const answer = session.peek(work.job);
+  if (!answer.ok) return true;
+  const scene = answer.value as Uint32Array;
+  if (scene.length > 0) post({ type: 'sketch', id: work.id, scene }, [scene.buffer as ArrayBuffer]);
+  return scene.length > 0;
 }
 
 /** Goes through what opening a net goes through, a piece at a time, some times over, until somebody asks for something. */
@@ -132,7 +124,8 @@ function warmUp(net: Uint8Array): void {
       try {
         finish(session, session.startOpen('', net));
         yield;
-        finish(session, session.startScene(0, {}));
+        const scene = finish(session, session.startScene(0, {}));
+        if (round === 0 && scene.ok) post({ type: 'rehearsed', scene: scene.value as Uint32Array });
         yield;
         finish(session, session.startScene(0, { mode: 1, expandAll: true }));
         yield;
@@ -164,7 +157,7 @@ function begin(session: Session, id: number, work: Work): void {
   }
   const units = work.kind === 'open' ? 1 << 18 : 4096;
   running.push({ id, job: answer.value, kind: work.kind, units, ms: performance.now() - started, told: started,
-    beginning: work.kind === 'open' && work.beginning && (work.file?.size ?? 0) > BEGINNING_BYTES });
+    sketch: work.kind === 'open' && work.sketch && (work.file?.size ?? 0) > WHOLE_BYTES });
   schedule();
 }
 
@@ -185,7 +178,7 @@ function slice(): void {
       const answer = session.step(work.job, work.units);
       if (!answer.ok) throw new Error(answer.error.message);
       step = answer.value;
-      if (work.beginning && !step.finished) work.beginning = !showBeginning(session, work);
+      if (work.sketch && !step.finished) work.sketch = !showSketch(session, work);
       const after = performance.now();
       // Steps of about a third of a slice: the units' cost is not known beforehand and changes on the way.
       const took = after - now;
