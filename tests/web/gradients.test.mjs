@@ -128,6 +128,17 @@ test('a plan that cannot be is red, is repaired, and the repaired net is saved a
   await page.waitForFunction((n) => document.querySelectorAll('.planlist .line').length === n, plan.stashes.length);
   assert.match(await page.textContent('.planlist .line'), new RegExp(`^${plan.stashes[0].blob}@${plan.stashes[0].version}${plan.stashes[0].from} → ${plan.stashes[0].to}`));
   await shotBoth(page, 'gradients-repaired');
+  // The repaired net without its backward pass, to plan and to run like any other.
+  await page.click('.gradients >> text="The repaired net alone"');
+  await page.waitForFunction(() => window.weft.app.state.view?.net.document === window.weft.app.state.preview?.document && !window.weft.app.state.view.net.hasGradients);
+  assert.match(await page.textContent('.gradients .ascommand code'), /--repair --forward overwritten_repaired\.pb -o overwritten_grad\.pb$/);
+  await shotBoth(page, 'gradients-repaired-alone');
+  native(overwritten, '--loss', 'loss', '--repair', '--forward', join(folder, 'alone.pb'), '-o', join(folder, 'whole.pb'));
+  assert.deepEqual(await saved('Save .pb'), readFileSync(join(folder, 'alone.pb')));
+  assert.equal(spawnSync(weft, ['grad', join(folder, 'alone.pb'), '--loss', 'loss', '-o', join(folder, 'planned.pb')]).status, 0, 'its gradient is planned without repair');
+  await page.click('.gradients >> text="With its backward pass"');
+  await page.waitForFunction(() => window.weft.app.state.view?.net.document === window.weft.app.state.preview?.document && window.weft.app.state.view.net.hasGradients);
+  assert.deepEqual(await saved('Save .pb'), readFileSync(join(folder, 'whole.pb')));
   // Kept open, it still says that it is not saved, and offers to.
   await page.click('.previewbar >> text=Discard');
   await page.waitForFunction(() => window.weft.app.state.documents.length === 1 && window.weft.app.state.view?.net.name === 'overwritten');

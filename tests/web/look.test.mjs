@@ -5,7 +5,7 @@
 
 import { test } from 'node:test';
 import { join } from 'node:path';
-import { assert, dropAndShow, inked, launch, models, openPage, press, selection, settle, shot, withBrowser } from './support.mjs';
+import { assert, dropAndShow, inked, launch, models, openPage, press, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
 
 let server, browser, page;
 withBrowser(async (made) => {
@@ -69,8 +69,15 @@ test('? lists the keys, the palette runs commands', async () => {
   await press(page, '?');
   await page.waitForSelector('dialog.help[open]');
   assert.ok((await page.locator('.help dd').count()) > 30);
-  await shot(page, 'help');
+  // The signs on boxes are explained; the dialog closes by its button and by Escape.
+  assert.match(await page.textContent('.help .signs'), /in place: writes a blob that it reads=/);
+  await shotBoth(page, 'help');
+  await page.click('dialog [aria-label=Close]');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  await press(page, '?');
+  await page.waitForSelector('dialog.help[open]');
   await press(page, 'Escape');
+  await page.waitForSelector('dialog', { state: 'detached' });
   await press(page, 'Control+Shift+P');
   await page.waitForSelector('dialog.palette[open]');
   await shot(page, 'palette');

@@ -86,6 +86,17 @@ test('nets for two devices are made of one', async () => {
   const files = Object.keys(said.nets).map((name) => `cpu_0-1-${name}.pbtxt`);
   await page.waitForFunction((all) => all.every((name) => window.weft.app.state.documents.some((d) => d.name === name)), [...files, 'cpu_0-1-plan.pbtxt']);
   await page.waitForFunction(() => document.querySelector('.parallel .devices tbody tr') !== null);
+  // They are nowhere but here until somebody saves them.
+  await page.waitForFunction((n) => window.weft.app.workshop.unsaved.size === n, files.length + 1);
+  await page.click('.rail [data-tool=read]');
+  await page.click('[data-tab=files]');
+  assert.equal(await page.locator('.files .how:has-text("not saved")').count(), files.length + 1);
+  assert.match(await page.textContent('.previewbar .what'), /^Not saved cpu_0-1-\w+\.pbtxt, made for many devices/);
+  await shotBoth(page, 'parallel-unsaved');
+  const shown = await page.evaluate(() => window.weft.app.workshop.unsaved.get(window.weft.app.path()[0].document).name);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('.previewbar >> text="Save .pbtxt"')]);
+  assert.equal(readFileSync(await download.path(), 'utf8'), readFileSync(join(folder, 'parallel', shown.replace('cpu_0-1-', '')), 'utf8'));
+  assert.equal(await page.locator('.files .how:has-text("not saved")').count(), files.length);
   const opened = await page.evaluate(async () => Promise.all(window.weft.app.workshop.files().map(async ({ name, blob }) => [name, await blob.text()])));
   for (const [name, text] of opened.filter(([n]) => n.startsWith('cpu_0-1-'))) assert.equal(text, readFileSync(join(folder, 'parallel', name.replace('cpu_0-1-', '')), 'utf8'), name);
 });

@@ -6,7 +6,7 @@
 import { test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, press, root, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, opPoint, openPage, press, root, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
 
 let server, page;
 withBrowser((made) => ({ server, page } = made));
@@ -64,6 +64,16 @@ test('an unknown operator says so and what may have been meant', async () => {
   await page.waitForFunction(() => window.weft.app.state.selection?.op === 4);
   await shotBoth(page, 'findings');
   await page.click('[data-tab=text]');
+});
+
+test('the sign on a box is explained where the pointer stands', async () => {
+  await page.evaluate(() => window.weft.app.select(null));
+  const { x, y } = await opPoint(page, 0);
+  await page.mouse.move(x, y);
+  await page.waitForSelector('.tip:not(.hidden)');
+  assert.match(await page.textContent('.tip'), /^Relu 0 .*\n=  in place: writes a blob that it reads$/);
+  await shotBoth(page, 'sign');
+  await page.mouse.move(0, 0);
 });
 
 test('a blob shows its versions; [ and ] step through them', async () => {
@@ -151,4 +161,23 @@ test('find paints all matches and steps through them', async () => {
   await shotBoth(page, 'found');
   await page.click('[data-tab=found]');
   await shot(page, 'found-list');
+});
+
+test('the details say what was checked of the net, and what nobody asked for yet', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(root, 'web/examples/overwritten.pbtxt')]);
+  const rows = () => page.locator('.details .checked tr').evaluateAll((all) => all.map((row) => [...row.cells].map((cell) => cell.textContent)));
+  const facts = () => page.textContent('.details .facts div:last-child');
+  await page.waitForSelector('.details .checked');
+  assert.deepEqual(await rows(), [['Operators, names, order', 'nothing found'], ['Backward pass', 'not asked yet →'], ['Shapes', 'not asked yet →']]);
+  assert.equal(await facts(), '0findings');
+  await shotBoth(page, 'checked');
+  await page.click('.details .checked >> text="not asked yet →"');
+  await page.waitForSelector('.gradients .fails');
+  await page.waitForFunction(() => window.weft.app.state.selection?.what === 'blob');
+  await page.evaluate(() => window.weft.app.select(null));
+  assert.deepEqual((await rows())[1], ['Backward pass', 'there is none →']);
+  assert.equal(await facts(), '1finding');
+  await page.click('.details .checked >> text="not asked yet →"');
+  await page.waitForFunction(() => document.querySelector('.details .checked tr:last-child td:last-child')?.textContent === 'not all known →');
 });

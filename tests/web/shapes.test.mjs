@@ -206,3 +206,27 @@ test('shapes inside a recurrent network; other nets keep what was typed', async 
   }, blobs);
   assert.deepEqual(same, []);
 });
+
+test('shapes belong to the net that they were typed for, through a reload and in what is made of it', async () => {
+  const mlp = (name, wide) => ({ name, bytes: Buffer.from(`name: "${name.replace('.pbtxt', '')}" external_input: "x" external_input: "w" external_input: "b"
+op { type: "FC" input: "x" input: "w" input: "b" output: "y" } op { type: "${wide}" input: "y" output: "z" } op { type: "AveragedLoss" input: "z" output: "loss" }`) });
+  const [one, other] = [mlp('one.pbtxt', 'Relu'), mlp('other.pbtxt', 'Tanh')];
+  const inputs = { x: '4,3', w: '5,3', b: '5' }, words = Object.entries(inputs).map((pair) => pair.join('='));
+  await openShapes([one]);
+  for (const [name, shape] of Object.entries(inputs)) await give(name, shape);
+  await told(words);
+  await page.click('.rail [data-tool=gradients]');
+  await page.waitForFunction((n) => window.weft.app.state.preview?.words.filter((word) => word === '--input').length === n, words.length);
+  await page.click('.rail [data-tool=shapes]');
+  await told(words); // of the preview
+  assert.equal(await page.evaluate(() => window.weft.app.state.view.net.document === window.weft.app.state.preview.document), true);
+  // Another net with blobs of these names knows nothing of them.
+  await dropAndShow(page, [other]);
+  await told([]);
+  for (const name of Object.keys(inputs)) assert.equal(await page.inputValue(`.shapes [aria-label="Shape of ${name}"]`), '');
+  await openShapes([other]);
+  await openPage(page, server.url);
+  await dropAndShow(page, [one]);
+  await page.click('.rail [data-tool=shapes]');
+  await told(words);
+});

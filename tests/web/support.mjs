@@ -83,10 +83,10 @@ export function withBrowser(ready) {
     await ready(made);
   });
   after(async () => {
-    assert.deepEqual(made.browser.problems, []);
     await made.browser.close();
     await made.server.close();
     rmSync(made.folder, { recursive: true, force: true });
+    assert.deepEqual(made.browser.problems, []); // last: what stays open keeps the run from ending
   });
 }
 

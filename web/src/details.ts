@@ -5,6 +5,7 @@
 
 import type { ArgInfo, BlobDetails, BlobVersion, OpDetails, Port, ScopeInfo } from '../../wasm/weft.d.ts';
 import type { App } from './app.ts';
+import { checkedTable, problems } from './checked.ts';
 import { bytes, count, digits, h } from './dom.ts';
 import { nestedSections } from './inside.ts';
 import { initOf, netTitle } from './state.ts';
@@ -63,21 +64,22 @@ export class Details {
 
   private net(): Node[] {
     const { app } = this;
-    const { view, documents, nets, findings } = { ...app.state, findings: app.state.view?.findings ?? [] };
+    const { view, documents, nets } = app.state;
     if (!view) return [];
     const { net } = view;
     const document = documents.find((d) => d.id === net.document);
     const pair = initOf(app.state, net.id);
     const init = pair && nets.find((n) => n.id === pair.init);
     const filled = app.state.pairs.filter((p) => p.init === net.id);
-    const problems = findings.filter((f) => f.severity !== 'note').length;
+    const wrong = problems(app.state);
     const counts = app.render.counts();
     return [
       h('div.kind', h('span', net.parent >= 0 ? `Net inside operator ${net.parentOp}, ${net.parentArg}` : 'Net'), net.type ? h('span.fainter', net.type) : null),
       h('h2', netTitle(net, documents)),
       h('p.sub', document ? `${document.name}, ${document.format}, ${bytes(document.bytes)}` : ''),
       h('div.facts', fact(digits(net.numOps), net.numOps === 1 ? 'operator' : 'operators'), fact(digits(counts.nodes), 'boxes shown'),
-        fact(net.hasGradients ? 'yes' : 'no', 'has gradients'), fact(digits(problems), problems === 1 ? 'finding' : 'findings')),
+        fact(net.hasGradients ? 'yes' : 'no', 'has gradients'), fact(digits(wrong), wrong === 1 ? 'finding' : 'findings')),
+      section('Checked', checkedTable(app)),
       pair && init
         ? section('Filled by',
             h('button.ref', { onclick: () => void app.show(init.id) }, netTitle(init, documents)),

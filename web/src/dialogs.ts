@@ -4,7 +4,8 @@
 // The command palette and the page of keys. Both read the list of commands.
 
 import { type Command, type Commands, keyLabel } from './commands.ts';
-import { h } from './dom.ts';
+import { h, icon } from './dom.ts';
+import { signs } from './signs.ts';
 
 export function openPalette(commands: Commands): void {
   const input = h('input', { placeholder: 'What to do', 'aria-label': 'Command', role: 'combobox', 'aria-expanded': 'true', 'aria-controls': 'palette-list' });
@@ -60,12 +61,14 @@ export function openHelp(commands: Commands): void {
     h('h2', 'Keys'),
     h('div.cols',
       ...[...groups].map(([group, list]) => h('section', h('div.label', group), h('dl', ...list.flatMap((c) => row((c.keys ?? []).map((k) => h('kbd', keyLabel(k))), c.name))))),
-      h('section', h('div.label', 'Pointer'), h('dl', ...pointer.flatMap(([keys, what]) => row([h('kbd', keys)], what))))));
+      h('section', h('div.label', 'Pointer'), h('dl', ...pointer.flatMap(([keys, what]) => row([h('kbd', keys)], what)))),
+      h('section.signs', h('div.label', 'Signs on boxes'), h('dl', ...signs.flatMap(({ sign, what }) => row([h('b', sign)], what))))));
   show(dialog);
 }
 
 function show(dialog: HTMLDialogElement): void {
   document.querySelector('dialog[open]')?.remove();
+  dialog.append(h('button.close', { 'aria-label': 'Close', title: 'Close  Escape', onclick: () => dialog.close() }, icon('M4 4l8 8M12 4l-8 8')));
   document.body.append(dialog);
   dialog.addEventListener('close', () => dialog.remove());
   dialog.addEventListener('click', (event) => {

@@ -7,6 +7,7 @@ import './style.css';
 import createRender from '@wasm/render.js';
 import { App } from './app.ts';
 import { carriesNets, embeddedNets, loadBytes, makeWorker, selfContained } from './assets.ts';
+import { problems } from './checked.ts';
 import { Command } from './command.ts';
 import { Commands } from './commands.ts';
 import { Details } from './details.ts';
@@ -25,6 +26,7 @@ import { filesPanel, findingsPanel, foundPanel } from './panels.ts';
 import { previewBar } from './preview.ts';
 import { Rail } from './rail.ts';
 import { Renderer } from './render.ts';
+import { signText } from './signs.ts';
 import { startPage } from './start.ts';
 import { netTitle } from './state.ts';
 import { Timeline } from './timeline.ts';
@@ -109,7 +111,7 @@ function build(engine: Engine, render: Renderer): void {
     if (notice) viewElement.append(notice);
   };
   app.onProblem = (what) => problem(what);
-  app.showTool = (id) => commands.run('tool-' + id);
+  app.showTool = (id) => commands.run(id === 'findings' ? id : 'tool-' + id);
   app.onWithoutNet = () => commands.run('tool-tensors');
 
   // Opening.
@@ -217,7 +219,7 @@ function build(engine: Engine, render: Renderer): void {
   });
   app.on(['findings', 'net', 'found', 'files'], () => {
     const set = (name: string, n: number) => (badge[name]!.textContent = n > 0 ? digits(n) : '');
-    set('findings', state.view?.findings.filter((f) => f.severity !== 'note').length ?? 0);
+    set('findings', problems(state));
     set('found', state.found?.ops.length ?? 0);
     set('files', state.documents.length > 1 ? state.documents.length : 0);
   });
@@ -456,7 +458,7 @@ async function describe(app: App, picked: import('./render.ts').Picked): Promise
   try {
     if (picked.what === 'op' || picked.what === 'bundle') {
       const op = await app.inPlace.describeOp(picked.op);
-      return `${op.type} ${app.inPlace.locate(op.op).op}${op.name ? '  ' + op.name : ''}  →  ${op.outputs.slice(0, 4).map((p) => p.label).join(', ')}${op.outputs.length > 4 ? ', …' : ''}${note(app.measures.text(op.outputs[0]?.value ?? -1))}${note(app.tint.text(picked.op))}`;
+      return `${op.type} ${app.inPlace.locate(op.op).op}${op.name ? '  ' + op.name : ''}  →  ${op.outputs.slice(0, 4).map((p) => p.label).join(', ')}${op.outputs.length > 4 ? ', …' : ''}${note(app.measures.text(op.outputs[0]?.value ?? -1))}${note(app.tint.text(picked.op))}${signText(picked.flags)}`;
     }
     if (picked.what === 'value') {
       const blob = await app.inPlace.describeValue(picked.value);
@@ -464,7 +466,7 @@ async function describe(app: App, picked: import('./render.ts').Picked): Promise
       return `${blob.name}@${version?.version ?? 0}${picked.count > 1 ? ` and ${picked.count - 1} more` : ''}${note(app.measures.text(picked.value))}  read ${count(version?.numReaders ?? 0, 'time')}`;
     }
     const scope = await app.engine.ask('describeScope', net, app.state.view?.mode ?? 1, picked.scope);
-    return picked.what === 'scope' ? `${scope.path || scope.label}  ${count(scope.numOps, 'operator')}` : '';
+    return picked.what === 'scope' ? `${scope.path || scope.label}  ${count(scope.numOps, 'operator')}${signText(picked.flags)}` : '';
   } catch {
     return '';
   }

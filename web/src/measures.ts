@@ -51,9 +51,8 @@ export class Measures {
   /** Inputs that somebody has to tell, by net, once it was asked. */
   readonly external = new Map<number, string[]>();
   private readonly answers = new Map<number, Answer>();
-  private readonly given = new Map<number, Map<string, Given>>();
+  private readonly given = remembered(); // by net as Workshop.origin names it, then by blob
   private readonly filledBy = new Map<number, number>(); // net and init net, when it was asked
-  private readonly lastGiven = new Map<string, Given>(remembered()); // by blob, of any net
 
   constructor(page: Page) {
     this.page = page;
@@ -107,14 +106,17 @@ export class Measures {
 
   /** What somebody said about the net's inputs. */
   inputs(net: NetInfo): Map<string, Given> {
-    let have = this.given.get(net.id);
-    if (!have) this.given.set(net.id, (have = new Map(this.lastGiven)));
+    const key = this.page.workshop.origin(net);
+    let have = this.given.get(key);
+    if (!have) this.given.set(key, (have = new Map()));
     return have;
   }
+  /** What is made of the net, and what it was made of, hear of it too. */
   give(net: NetInfo, blob: string, given: Given): void {
     this.inputs(net).set(blob, given);
-    this.lastGiven.set(blob, given);
-    remember(this.lastGiven);
+    const { workshop, state } = this.page, key = workshop.origin(net);
+    for (const other of state.nets) if (other.id !== net.id && workshop.origin(other) === key) this.answers.delete(other.id);
+    remember(this.given);
   }
 
   /** The words that say what the net's inputs are, for `option`, and the files that they and the net stand in. */
@@ -167,17 +169,20 @@ export class Measures {
 
 // What was typed is there again after a reload of this tab. It stays in the browser.
 const STORE = 'weft-shapes', MOST_REMEMBERED = 500;
-function remembered(): [string, Given][] {
+function remembered(): Map<string, Map<string, Given>> {
+  const out = new Map<string, Map<string, Given>>();
   try {
-    const list: unknown = JSON.parse(sessionStorage.getItem(STORE) ?? '[]');
-    return Array.isArray(list) ? list.filter((item): item is [string, Given] => typeof item?.[0] === 'string' && typeof item[1]?.shape === 'string' && typeof item[1].type === 'string') : [];
+    for (const [net, blob, given] of JSON.parse(sessionStorage.getItem(STORE) ?? '[]') as [string, string, Given][]) {
+      if (typeof given.shape === 'string' && typeof given.type === 'string') out.set(net, (out.get(net) ?? new Map<string, Given>()).set(blob, given));
+    }
   } catch {
-    return []; // no storage here, or something else's
+    // No storage here, or something else's.
   }
+  return out;
 }
-function remember(given: Map<string, Given>): void {
+function remember(all: Map<string, Map<string, Given>>): void {
   try {
-    sessionStorage.setItem(STORE, JSON.stringify([...given].slice(-MOST_REMEMBERED)));
+    sessionStorage.setItem(STORE, JSON.stringify([...all].flatMap(([net, of]) => [...of].map(([blob, given]) => [net, blob, given])).slice(-MOST_REMEMBERED)));
   } catch {
     // Then it lasts for this visit.
   }

@@ -4,6 +4,7 @@
 // The smaller panels: what was found, findings about the net, files that are open.
 
 import type { App } from './app.ts';
+import { differentiable } from './checked.ts';
 import { severityMark } from './details.ts';
 import { bytes, count, digits, h } from './dom.ts';
 import { goElsewhere } from './finder.ts';
@@ -52,13 +53,13 @@ export function foundPanel(app: App): HTMLElement {
 export function findingsPanel(app: App): HTMLElement {
   const element = h('div');
   app.on(['net', 'findings'], () => {
-    const { view, unplanned } = app.state, findings = view?.findings ?? [], gradients = () => app.showTool('gradients');
+    const { view, planned } = app.state, findings = view?.findings ?? [], gradients = () => app.showTool('gradients');
     // What the planner said belongs here too; it speaks when it is asked.
-    const failed = view && unplanned.get(view.net.id);
+    const failed = view && planned.get(view.net.id);
     const plan = failed
       ? h('ul.findings', h('li.error', h('button', { onclick: gradients }, h('span.mark', { title: 'error' }, severityMark('error')),
           h('span', h('b', 'no backward pass'), h('p', failed.split('\n')[0] ?? ''), h('p.remedy', '→ Gradients shows why, and repairs it where that can be')))))
-      : view && !view.net.hasGradients && view.net.parent < 0 && !app.state.pairs.some((pair) => pair.init === view.net.id)
+      : view && differentiable(app.state) && !planned.has(view.net.id)
         ? h('p.nothing', findings.length === 0 ? 'Nothing to remark about this net. ' : '', 'Whether it has a backward pass is not checked here. ', h('button.quiet', { onclick: gradients }, 'Plan its gradient')) : null;
     if (findings.length === 0) {
       element.replaceChildren(plan ?? (view ? h('p.nothing', 'Nothing to remark about this net.') : ''));

@@ -12,16 +12,16 @@ export function previewBar(app: App): HTMLElement {
   const { workshop } = app;
   const element = h('div.previewbar.hidden', { role: 'group', 'aria-label': 'Preview' });
   const save = ({ document, name, blob }: Preview): HTMLElement[] => {
-    const text = name.replace(/\.pb$/, '') + '.pbtxt';
+    const [, stem = name, own = 'pb'] = /^(.*)\.(pb|pbtxt)$/.exec(name) ?? [], other = own === 'pb' ? 'pbtxt' : 'pb';
     return [
       h('button.quiet.save', { title: 'Ctrl+S', onclick: () => {
         saveFile(name, blob);
         workshop.saved(document);
-      } }, 'Save .pb'),
-      h('button.quiet', { onclick: () => void workshop.command.run(['convert', name, text], [{ name, blob }]).result.then(({ files }) => {
+      } }, `Save .${own}`),
+      h('button.quiet', { onclick: () => void workshop.command.run(['convert', name, `${stem}.${other}`], [{ name, blob }]).result.then(({ files }) => {
         for (const made of files) saveFile(made.name, new Blob([made.bytes as Uint8Array<ArrayBuffer>]));
         workshop.saved(document);
-      }) }, 'Save .pbtxt'),
+      }) }, `Save .${other}`),
     ];
   };
   const update = () => {

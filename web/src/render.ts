@@ -28,7 +28,7 @@ export interface Marked {
 export const marks = { selected: 0, related: 1, match: 2, hover: 3 } as const;
 
 /** Bits of a box, as inspector/scene.h has them. */
-export const nodeFlags = { nested: 32, expandable: 256 } as const;
+export const nodeFlags = { inPlace: 2, unknown: 4, finding: 8, error: 16, nested: 32, differs: 64, expandable: 256 } as const;
 
 const NONE = 0xffffffff;
 

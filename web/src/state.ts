@@ -77,11 +77,11 @@ export interface State {
   working: { what: string; done: number; cancel: () => void } | null;
   preview: Preview | null;
   faults: number[]; // operators that stand in the way of something
-  unplanned: Map<number, string>; // by net: why it has no backward pass, where somebody asked for one
+  planned: Map<number, string>; // by net: why it has no backward pass, empty where it has one, where somebody asked
 }
 
 export const emptyState = (): State => ({
-  documents: [], nets: [], pairs: [], view: null, sketched: false, selection: null, found: null, working: null, preview: null, faults: [], unplanned: new Map(),
+  documents: [], nets: [], pairs: [], view: null, sketched: false, selection: null, found: null, working: null, preview: null, faults: [], planned: new Map(),
 });
 
 export const netTitle = (net: NetInfo, documents: DocumentInfo[]): string =>

@@ -7,6 +7,7 @@
 import type { NetInfo } from '../../wasm/weft.d.ts';
 import type { Command, File, Made } from './command.ts';
 import type { Engine } from './engine.ts';
+import type { Incoming } from './files.ts';
 import { type Preview, type State, initOf } from './state.ts';
 
 /** What it asks of the page. */
@@ -14,6 +15,7 @@ interface Page {
   readonly state: State;
   readonly engine: Engine;
   path(): NetInfo[];
+  open(files: Incoming[]): Promise<void>;
   refresh(): Promise<void>;
   show(net: number, how?: { likeNow?: boolean }): Promise<void>;
   close(document: number): Promise<void>;
@@ -24,6 +26,7 @@ export class Workshop {
   readonly command: Command;
   private readonly page: Page;
   private readonly sources = new Map<number, File>(); // by document
+  private readonly origins = new Map<number, string>(); // by document that a command made: what it was made of
   private turns: Promise<void> = Promise.resolve();
   /** Nets that commands made and somebody kept open, as long as they are not saved; by document. */
   readonly unsaved = new Map<number, Preview>();
@@ -41,6 +44,10 @@ export class Workshop {
     let free = plain;
     for (let i = 2; taken.has(free); ++i) free = `${i}-${plain}`;
     this.sources.set(document, { name: free, blob });
+  }
+  /** Says which net this is, or was made of: the same after a reload. */
+  origin(net: NetInfo): string {
+    return this.origins.get(net.document) ?? `${this.sources.get(net.document)?.name ?? ''}#${net.name}`;
   }
   /** The net that commands are about: the outermost around the one that shows; what a preview was made of. */
   base(): NetInfo | null {
@@ -84,6 +91,7 @@ export class Workshop {
     const blob = new Blob([made.bytes as Uint8Array<ArrayBuffer>]);
     const document = await this.page.engine.open({ name: made.name, bytes: made.bytes }).result;
     this.keep(document, made.name, blob);
+    this.origins.set(document, this.origin(base));
     this.page.state.preview = { base: base.id, document, what, name: made.name, blob, words };
     this.leaving = old?.document ?? -1;
     if (old) {
@@ -105,6 +113,16 @@ export class Workshop {
     if (keep) return;
     await this.page.show(preview.base);
     await this.page.close(preview.document);
+  }
+  /** Opens what a command made of the base net, to be kept and saved. */
+  async openMade(what: string, files: File[], words: string[]): Promise<void> {
+    const base = this.base()?.id ?? -1, before = new Set(this.page.state.documents.map(({ id }) => id));
+    await this.page.open(files.map(({ name, blob }) => ({ name, file: new window.File([blob], name) })));
+    for (const { id, name } of this.page.state.documents) {
+      const made = before.has(id) ? undefined : files.find((file) => file.name === name);
+      if (made) this.unsaved.set(id, { base, document: id, what: `${name}, ${what}`, name, blob: made.blob, words });
+    }
+    this.page.tell('preview');
   }
   /** It is saved now. */
   saved(document: number): void {

@@ -7,6 +7,7 @@
 import './gradients.css';
 import type { NetInfo } from '../../../wasm/weft.d.ts';
 import type { App } from '../app.ts';
+import type { Made } from '../command.ts';
 import { count, digits, h } from '../dom.ts';
 import { type Task, WeftError } from '../engine.ts';
 import { type Amount, amount } from '../measures.ts';
@@ -62,9 +63,11 @@ function make(app: App) {
   let plan: Plan | null = null;
   let failure: Failure | null = null;
   let repair = false;
+  let alone = false; // of a repaired net, the forward part shows
+  let files: Made[] = []; // what the plan that shows wrote: the whole net, then the repaired one alone
   let made = -1; // the document that shows the plan
   let timer = 0;
-  let asked = ''; // the words of the plan that shows
+  let asked: string[] = []; // the words of the plan that shows
   let listed: Listed = 'grads';
   let grads: [string, string][] = [];
 
@@ -73,7 +76,7 @@ function make(app: App) {
     timer = window.setTimeout(() => void run(), DEBOUNCE);
   };
   const edited = () => {
-    repair = false;
+    repair = alone = false;
     showLikely();
     changed();
   };
@@ -107,7 +110,7 @@ function make(app: App) {
   const known = () => (base && app.measures.known(base)) ?? { words: [], files: base ? [workshop.fileOf(base).file] : [] };
   async function size(): Promise<void> {
     if (!base) return;
-    if (await progress.follow('Working out shapes', app.measures.ask(base))) asked === words().join(' ') ? show() : await run();
+    if (await progress.follow('Working out shapes', app.measures.ask(base))) asked.join(' ') === words().join(' ') ? show() : await run();
   }
   /** Shapes are told of the net before. */
   async function give(): Promise<void> {
@@ -116,13 +119,13 @@ function make(app: App) {
   }
   function words(): string[] {
     if (!base) return [];
-    const { word } = workshop.fileOf(base);
+    const { word } = workshop.fileOf(base), stem = word.replace(/[#/]/g, '_').replace(/\.(pb|pbtxt|prototxt|txt)$/, '');
     const chosen = losses.get(), again = suggestion?.stored;
     const asStored = again && chosen.join('\n') === again.losses.join('\n');
     const each = (option: string, list: string[]) => list.flatMap((name) => [option, name]);
     return ['grad', word, ...(again ? ['--replan'] : []), ...(asStored ? [] : each('--loss', chosen)), ...each('--stop', stops.get()), ...each('--freeze', frozen.get()),
-      ...each('--wrt', wrt.get()), ...(mixed.value ? ['--mixed', mixed.value] : []), ...(dedup.value ? ['--dedup', dedup.value] : []), ...(repair ? ['--repair'] : []),
-      ...known().words, '-o', word.replace(/[#/]/g, '_').replace(/\.(pb|pbtxt|prototxt|txt)$/, '') + '_grad.pb'];
+      ...each('--wrt', wrt.get()), ...(mixed.value ? ['--mixed', mixed.value] : []), ...(dedup.value ? ['--dedup', dedup.value] : []), ...(repair ? ['--repair', '--forward', stem + '_repaired.pb'] : []),
+      ...known().words, '-o', stem + '_grad.pb'];
   }
 
   async function run(): Promise<void> {
@@ -135,14 +138,14 @@ function make(app: App) {
       return show();
     }
     const line = words();
-    asked = line.join(' ');
+    asked = line;
     const done = await progress.follow('Planning', withFailure(workshop.command.json<Plan>(line, known().files)));
     if (!done || of !== base) return;
     command.replaceChildren(asCommand(line));
     if ('failure' in done) {
       failure = done.failure;
       plan = null;
-      app.state.unplanned.set(of.id, failure.message);
+      app.state.planned.set(of.id, failure.message);
       app.tell('findings');
       show();
       if (app.state.preview?.document === made) await workshop.endPreview(false);
@@ -154,13 +157,21 @@ function make(app: App) {
     }
     failure = null;
     // A repaired one is another net.
-    if (!repair && app.state.unplanned.delete(of.id)) app.tell('findings');
+    if (!repair) {
+      app.state.planned.set(of.id, '');
+      app.tell('findings');
+    }
     plan = done.value.value;
     grads = Object.entries(plan.grads).map(([blob, g]) => [blob, typeof g === 'string' ? g : g.values]);
+    files = ['_grad.pb', '_repaired.pb'].map((end) => done.value.files.find(({ name }) => name.endsWith(end))).filter((file) => file !== undefined);
     app.clearFaults();
     show();
-    const file = done.value.files[0];
-    if (file) await workshop.showPreview(`${repair ? 'Repair and backward pass of' : 'Backward pass of'} ${netTitle(of, app.state.documents)}`, file, line, { likeNow: true });
+    await preview(of, line);
+  }
+  async function preview(of: NetInfo, line: string[]): Promise<void> {
+    const file = files[Number(alone)] ?? files[0];
+    const what = repair ? alone ? 'Repair of' : 'Repair and backward pass of' : 'Backward pass of';
+    if (file) await workshop.showPreview(`${what} ${netTitle(of, app.state.documents)}`, { ...file, bytes: file.bytes.slice() }, line, { likeNow: true }); // the engine takes its bytes away
     made = app.state.preview?.document ?? -1;
     show();
   }
@@ -169,8 +180,7 @@ function make(app: App) {
 
   function show(): void {
     outcome.replaceChildren(...(failure ? [failed(failure)] : plan ? done(plan) : losses.get().length === 0 && suggestion ? [h('p.hint', 'Choose what to differentiate: a loss, usually one number.')] : []));
-    lists.classList.toggle('hidden', !plan);
-    list.element.classList.toggle('hidden', !plan);
+    for (const element of [lists, list.element]) element.classList.toggle('hidden', !plan || alone);
     if (plan) {
       const tab = (id: Listed, title: string, n: number) => h('button', { role: 'tab', 'data-list': id, 'aria-selected': String(listed === id), onclick: () => {
         listed = id;
@@ -189,7 +199,12 @@ function make(app: App) {
       ...(of.kept && of.kept.unsized > 0 && of.kept.unsized < of.stashes.length ? [`, and ${count(of.kept.unsized, 'value')} of unknown size`] : []),
       ...(gone && made >= 0 ? ['. ', h('button.quiet', { onclick: () => void run() }, 'Show it')] : []));
     if (!of.changes) return [facts];
-    return [part('Repaired', ...of.changes.map((change) => h('p.hint', change)), of.listing ? diffLines(of.listing) : ''), facts];
+    const shows = (label: string, forward: boolean) => h('button', { role: 'radio', 'aria-checked': String(alone === forward), onclick: () => {
+      alone = forward;
+      if (base) void preview(base, asked);
+    } }, label);
+    const choice = files.length > 1 ? [h('div.segments', { role: 'radiogroup', 'aria-label': 'What to show and save' }, shows('With its backward pass', false), shows('The repaired net alone', true))] : [];
+    return [part('Repaired', ...of.changes.map((change) => h('p.hint', change)), of.listing ? diffLines(of.listing) : '', ...choice), facts];
   }
   function failed(of: Failure): HTMLElement {
     const conflicts = of.conflicts ?? [];
@@ -244,7 +259,7 @@ function make(app: App) {
         h('p.hint', 'from one operator, nothing is added up')));
     }
     selected.replaceChildren(...parts);
-    selected.classList.toggle('hidden', parts.length === 0);
+    selected.classList.toggle('hidden', alone || parts.length === 0);
   }
   const tree = (sum: Sum): HTMLElement => h('ul.sumtree', h('li', blobRef(sum.blob, sum.version), opRef(sum.op, sum.type)),
     h('ul', ...sum.parts.map((p) => h('li', blobRef(p.blob, p.version), p.type ? opRef(p.op, p.type) : h('span.faint', 'from outside')))));
@@ -262,7 +277,7 @@ function make(app: App) {
   async function begin(net: NetInfo): Promise<void> {
     base = net;
     suggestion = plan = failure = null;
-    repair = false;
+    repair = alone = false;
     made = -1;
     for (const list of [losses, stops, frozen, wrt]) list.set([]);
     mixed.value = dedup.value = '';
@@ -298,7 +313,7 @@ function make(app: App) {
     update: () => {
       const net = workshop.base();
       if (net && net.id !== base?.id) void begin(net);
-      else if (plan && asked !== words().join(' ')) void run(); // more is known of shapes
+      else if (plan && asked.join(' ') !== words().join(' ')) void run(); // more is known of shapes
       else show();
     },
   };

@@ -162,7 +162,7 @@ function make(app: App) {
     made.replaceChildren(steps, h('table.devices', h('tbody', ...Object.entries(value.nets).map(([name, operators]) => h('tr', h('td', h('code', name)), h('td.n', count(operators, 'operator')))))),
       h('p.hint', `${count(value.params.length, 'parameter')} on all devices. An iteration moves ${bytes(value.moved.local_bytes)} between devices and sends ${bytes(value.moved.network_bytes)} to other machines`,
         value.moved.unknown > 0 ? `, beside what ${count(value.moved.unknown, 'operator')} of unknown size move.` : '.'),
-      ...prediction(value), h('div.row', h('button.go', { onclick: () => void app.open(blobs.map(({ name, blob }) => ({ name, file: new window.File([blob], name) }))) }, 'Open them')));
+      ...prediction(value), h('div.row', h('button.go', { onclick: () => void app.workshop.openMade('made for many devices', blobs, asked.words) }, 'Open them')));
     made.scrollIntoView({ block: 'nearest' });
   };
   for (const input of [where, optimizer, shards, iterations, bucket, hardware]) input.addEventListener('input', tell);
