@@ -93,6 +93,7 @@ static_assert(sizeof(SceneHeader) == 256);
 enum SceneFlags : uint32_t {
   kSceneHorizontal = 1,  // data flows left to right: what is said about down holds for right
   kSceneFolded = 2,      // identical replicas are drawn once
+  kSceneUnchecked = 4,   // a large net, drawn before Session::Findings was asked: no box is marked
 };
 
 struct SceneBand {
@@ -119,8 +120,7 @@ enum NodeFlags : uint32_t {
   kNodeGradient = 1,      // is_gradient_op is set
   kNodeInPlace = 2,       // writes a blob that it reads
   kNodeUnknown = 4,       // type is not in the operator set
-  kNodeFinding = 8,       // a finding of severity warning names it (or an op inside); nets of over 200,000
-                          // ops are only marked once Session::Findings has been asked
+  kNodeFinding = 8,       // a finding of severity warning names it (or an op inside), see kSceneUnchecked
   kNodeError = 16,        // a finding of severity error does
   kNodeNested = 32,       // holds nets: double click enters
   kNodeDiffers = 64,      // no such op in the other replicas, or not the same

@@ -13,8 +13,8 @@ namespace weft {
 namespace {
 
 constexpr size_t kMaxCachedWords = 16 << 20;
-constexpr size_t kMostPlanned = 50000;   // ops; in larger nets gradients are paired by names and values alone
-constexpr size_t kMostChecked = 200000;  // ops; larger nets are checked when somebody asks
+constexpr size_t kMostPlanned = 50000;  // ops; in larger nets gradients are paired by names and values alone
+constexpr size_t kMostChecked = 20000;  // ops; larger nets are checked when somebody asks
 
 }  // namespace
 

@@ -66,6 +66,7 @@ class NetModel {
   const std::vector<Diagnostic>& findings();
   /// The findings if they have been worked out, else none.
   const std::vector<Diagnostic>& known_findings() const;
+  bool checked() const { return findings_.has_value(); }
   /// The version of the same blob that overwrites this one, kNoValue for none.
   ValueId next_version(ValueId value);
   /// The version that control input `k` of `op` waits for: the one that its blob has before the op. kNoValue

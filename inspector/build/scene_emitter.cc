@@ -517,6 +517,7 @@ void SceneEmitter::Finish(NetId net) {
   writer_.header.net = net;
   writer_.header.num_ops = static_cast<uint32_t>(model_.net().ops.size());
   writer_.header.mode = static_cast<uint32_t>(a_.mirror() ? LayoutMode::kMirror : LayoutMode::kFlow);
+  if (!model_.checked()) writer_.header.flags |= kSceneUnchecked;
   writer_.SetFocus(options_.horizontal);
 }
 

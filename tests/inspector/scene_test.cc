@@ -13,6 +13,7 @@
 #include "core/base/str.h"
 #include "core/ops/op_set.h"
 #include "tests/inspector/scene_checks.h"
+#include "tests/support/generate_nets.h"
 
 namespace weft::test {
 namespace {
@@ -103,6 +104,26 @@ TEST(Scene, SameBytesEverywhere) {
     EXPECT_TRUE(found != expected.end() && found->second == hash)
         << "{\"" << model << "\", " << hash << "u},";
   }
+}
+
+TEST(Scene, ALargeNetIsMarkedOnceItWasChecked) {
+  Net net = weft::testing::ChainNet(30'000);
+  net.ops[29'000].type = net.Intern("NoSuchOperator");
+  Session session(StandardOps());
+  const NetId id = session.Add("net", std::move(net));
+  const auto marked = [](const Scene& scene) {
+    uint32_t boxes = 0;
+    for (const SceneNode& node : scene.view().nodes())
+      boxes += (node.flags() & (kNodeFinding | kNodeError)) != 0;
+    return boxes;
+  };
+  const Scene first = BuildScene(session, id, {});
+  EXPECT_TRUE(first.view().header().flags & kSceneUnchecked);
+  EXPECT_EQ(marked(first), 0u);
+  ASSERT_FALSE(session.Findings(id).value().empty());
+  const Scene second = BuildScene(session, id, {});
+  EXPECT_FALSE(second.view().header().flags & kSceneUnchecked);
+  EXPECT_EQ(marked(second), 1u);
 }
 
 // An op that waits for a blob without reading it: an edge of its own kind from whoever wrote it last before.

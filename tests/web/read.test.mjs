@@ -76,6 +76,20 @@ test('the sign on a box is explained where the pointer stands', async () => {
   await page.mouse.move(0, 0);
 });
 
+test('a large net shows before it is checked, and what was found marks it then', async () => {
+  const ops = Array.from({ length: 25_000 }, (_, i) => `op { input: "x${i}" output: "x${i + 1}" type: "${i === 77 ? 'NoSuchOperator' : 'Relu'}" }`);
+  await dropAndShow(page, [{ name: 'large.pbtxt', bytes: text(ops.join('\n')) }]);
+  await page.evaluate(() => window.weft.app.selectOp(77));
+  const marked = () => page.waitForFunction(() => {
+    const { app, render } = window.weft;
+    return app.state.view.findings.length > 0 && !(render.counts().flags & 4);
+  });
+  await marked();
+  assert.deepEqual((await selection(page)).op, 77, 'and what was selected stays so');
+  await page.evaluate(() => window.weft.app.close(window.weft.app.state.view.net.document));
+  await page.waitForFunction(() => window.weft.app.state.view.net.numOps === 5);
+});
+
 test('a blob shows its versions; [ and ] step through them', async () => {
   await page.evaluate(() => window.weft.app.selectBlobNamed('x', 1));
   let s = await selection(page);

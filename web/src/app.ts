@@ -13,7 +13,7 @@ import { InPlace } from './in_place.ts';
 import { Labels } from './labels.ts';
 import { Measures } from './measures.ts';
 import { Opening } from './opening.ts';
-import type { Picked, Renderer } from './render.ts';
+import { type Picked, type Renderer, sceneFlags } from './render.ts';
 import { type Found, type NetView, type Problem, type Selection, type State, type Timing, emptyState, netTitle } from './state.ts';
 import type { Theme } from './theme.ts';
 import { Tint } from './tint.ts';
@@ -192,7 +192,10 @@ export class App {
     view.lines = await this.engine.ask('numLines', view.net.id);
     this.tell('net');
     view.findings = await this.engine.ask('findings', view.net.id);
-    if (this.state.view === view) this.tell('findings');
+    if (this.state.view !== view) return;
+    this.tell('findings');
+    // A scene of a large net is there before its findings; one that is being made has them.
+    if (!this.sceneTask && this.render.counts().flags & sceneFlags.unchecked && view.findings.some((f) => f.severity !== 'note')) await this.build(view);
   }
 
   /** Draws the net with other options; what is given stays where it is. */

@@ -27,8 +27,9 @@ export interface Marked {
 }
 export const marks = { selected: 0, related: 1, match: 2, hover: 3 } as const;
 
-/** Bits of a box, as inspector/scene.h has them. */
+/** Bits of a box and of a scene, as inspector/scene.h has them. */
 export const nodeFlags = { inPlace: 2, unknown: 4, finding: 8, error: 16, nested: 32, differs: 64, expandable: 256 } as const;
+export const sceneFlags = { unchecked: 4 } as const;
 
 const NONE = 0xffffffff;
 
