@@ -108,13 +108,15 @@ EMSCRIPTEN_KEEPALIVE void weftTint(const uint32_t* by_op, uint32_t count) {
   Get().painter.SetTint({by_op, count});
 }
 
-/// Painter::EdgePlaces: how many, then value, count, x, y and up of each. Valid until the next call.
-EMSCRIPTEN_KEEPALIVE const double* weftEdgePlaces(uint32_t most) {
+/// Painter::EdgePlaces: how many, then value, count, x, y, up, left and right of each. Valid until the next
+/// call.
+EMSCRIPTEN_KEEPALIVE const double* weftEdgePlaces(uint32_t most, float line) {
   State& state = Get();
   state.places.assign(1, 0);
-  for (const weft::render::EdgePlace& at : state.painter.EdgePlaces(most))
-    state.places.insert(state.places.end(), {double(at.value), double(at.count), at.x, at.y, double(at.up)});
-  state.places[0] = static_cast<double>(state.places.size() / 5);
+  for (const weft::render::EdgePlace& at : state.painter.EdgePlaces(most, line))
+    state.places.insert(state.places.end(),
+                        {double(at.value), double(at.count), at.x, at.y, double(at.up), at.left, at.right});
+  state.places[0] = static_cast<double>(state.places.size() / 7);
   return state.places.data();
 }
 

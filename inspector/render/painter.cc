@@ -20,8 +20,6 @@ constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
 /// Down to here a box shows its title where the title, set smaller, can still be read.
 constexpr double kSmallTitleScale = 0.2;
 
-int32_t ClampToInt(double v) { return static_cast<int32_t>(std::clamp(v, -2147483000.0, 2147483000.0)); }
-
 Color Tinted(Color color, uint32_t tint) {
   return Mix(color, Rgba(tint & 0xffffff), static_cast<float>((tint & ~kVeil) >> 24) / 127);
 }
@@ -629,31 +627,6 @@ std::vector<uint32_t> Painter::OpsIn(const Box2& rect) const {
     if (x >= x0 && x < x1 && y >= y0 && y < y1) ops.push_back(op);
   }
   return ops;
-}
-
-std::vector<EdgePlace> Painter::EdgePlaces(size_t most) const {
-  std::vector<EdgePlace> out;
-  if (!view_ || camera_.scale < kFullScale) return out;
-  const double w = width_ / px_, h = height_ / px_;
-  const SceneRect visible{ClampToInt(camera_.x - w / 2), ClampToInt(camera_.y - h / 2), ClampToInt(w),
-                          ClampToInt(h)};
-  std::vector<IndexRange> ranges;
-  FindVisible(*view_, SceneSection::kEdges, visible, ranges);
-  const auto seen = [&](uint32_t value) {
-    return std::any_of(out.begin(), out.end(), [&](const EdgePlace& at) { return at.value == value; });
-  };
-  for (const IndexRange& range : ranges) {
-    for (uint32_t i = range.first; i < range.last && out.size() < most; ++i) {
-      const SceneEdge& edge = view_->edges()[i];
-      const auto values = view_->edge_values(edge);
-      const bool in_sight = edge.x0 >= visible.x && edge.x0 < visible.x + visible.w && edge.y0 >= visible.y &&
-                            edge.y0 < visible.y + visible.h;
-      if (edge.kind() != EdgeKind::kData || !in_sight || values.empty() || seen(values[0])) continue;
-      out.push_back(
-          {values[0], edge.count, X(edge.x0) / ratio_, Y(edge.y0) / ratio_, (edge.flags() & kEdgeUp) != 0});
-    }
-  }
-  return out;
 }
 
 }  // namespace weft::render

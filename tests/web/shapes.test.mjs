@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, root, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, root, settle, shotBoth, weft, withBrowser } from './support.mjs';
 
 let server, page;
 withBrowser((made) => ({ server, page } = made));
@@ -35,6 +35,27 @@ const openShapes = async (files) => {
   await page.click('.rail [data-tool=shapes]');
   await told([]);
 };
+/** What is written beside edges, once it is certain that it covers no box, no other label and not the minimap. */
+const labelsFit = async () => {
+  await settle(page);
+  const { labels, over } = await page.evaluate(() => {
+    const { edgeLabels, render, view } = window.weft, over = [], margin = render.margin();
+    const boxes = [];
+    for (let op = 0; op < window.weft.app.state.view.net.numOps; ++op) {
+      const rect = render.opRect(op);
+      if (rect) boxes.push({ ...view.toScreen(rect.x, rect.y), w: rect.w * view.camera.scale, h: rect.h * view.camera.scale });
+    }
+    const apart = (a, b) => a.x + a.w <= b.x + 0.5 || b.x + b.w <= a.x + 0.5 || a.y + a.h <= b.y + 0.5 || b.y + b.h <= a.y + 0.5;
+    for (const [i, label] of edgeLabels.entries()) {
+      if (label.x < 0 || label.x + label.w > view.width - margin.right) over.push(`${label.text} is cut`);
+      for (const box of boxes) if (!apart(label, box)) over.push(`${label.text} over a box`);
+      for (const other of edgeLabels.slice(0, i)) if (!apart(label, other)) over.push(`${label.text} over ${other.text}`);
+    }
+    return { labels: edgeLabels.map(({ text }) => text), over };
+  });
+  assert.deepEqual(over, []);
+  return labels;
+};
 
 test('all that the command tells of resnet50 is in the page, and its sums on the screen', async () => {
   await openShapes(resnet);
@@ -51,17 +72,23 @@ test('all that the command tells of resnet50 is in the page, and its sums on the
   assert.equal(await page.textContent('.shapes [data-live]'), peak);
   assert.equal(await page.getAttribute('.shapes [data-live]', 'data-live'), peakOp);
   await shotBoth(page, 'shapes-resnet50');
-  // Beside the edges: something is written where each edge in sight starts.
-  const written = await page.evaluate(() => {
-    const { app, view } = window.weft, canvas = document.querySelector('.edgelabels'), context = canvas.getContext('2d');
-    const ratio = canvas.width / view.width;
-    return app.render.edgePlaces(200).filter(({ x, y }) => x < view.width - 250 && y > 20 && y < view.height - 20).map(({ value, x, y, up }) => {
-      const data = context.getImageData(x * ratio, (up ? y - 14 : y) * ratio, 60 * ratio, 14 * ratio).data;
-      return [app.measures.text(value), data.some((byte) => byte > 0)];
-    });
-  });
-  assert.ok(written.length > 5 && written.every(([text, ink]) => ink === text.length > 0), JSON.stringify(written));
-  assert.ok(written.some(([text]) => text === '8×64×112×112, 25.7 MB'));
+  // Beside the edges: the shape of each value is written where it leaves its writer, and runs over nothing.
+  const texts = await labelsFit();
+  assert.ok(texts.length > 5 && texts.includes('8×64×112×112  25.7 MB'), texts.join());
+  const value = await page.evaluate(() => window.weft.app.measures.text(window.weft.edgeLabels[0].value));
+  assert.equal(texts[0].replace('  ', ', '), value);
+  await page.evaluate(() => window.weft.app.change({ mode: 1 }));
+  await page.waitForFunction(() => window.weft.app.state.view.mode === 1);
+  await labelsFit();
+  await shotBoth(page, 'shapes-edges-flow');
+  for (const dy of [400, 900, 1700]) {
+    await page.evaluate((y) => window.weft.view.pan(0, y), dy);
+    await labelsFit();
+  }
+  await page.evaluate(() => window.weft.app.change({ horizontal: true }));
+  assert.ok((await labelsFit()).length > 3);
+  await shotBoth(page, 'shapes-edges-across');
+  await page.evaluate(() => window.weft.app.change({ horizontal: false, mode: 2 }));
 });
 
 test('the blobs of the peak add up to it, the dearest operator is on top and a click goes there', async () => {

@@ -250,7 +250,8 @@ function build(engine: Engine, render: Renderer): void {
     meter.style.transform = `scaleX(${state.working?.done ?? 0})`;
   });
   const timeline = new Timeline(app);
-  viewElement.append(edgeLabels(app), timeline.element, app.tint.legend, working, tip, start);
+  const beside = edgeLabels(app);
+  viewElement.append(beside.canvas, timeline.element, app.tint.legend, working, tip, start);
 
   // The line at the bottom.
   const status = h('footer.status');
@@ -437,7 +438,7 @@ function build(engine: Engine, render: Renderer): void {
     openUrl();
     requestIdleCallback(() => void engine.warm(rehearsal(), (scene) => render.rehearse(scene)), { timeout: 1000 });
   }
-  Object.assign(window, { weft: { app, view, theme, commands, render, rail } });
+  Object.assign(window, { weft: { app, view, theme, commands, render, rail, edgeLabels: beside.labels } });
 }
 
 function nameOf(app: App, version = false): string {

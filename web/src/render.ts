@@ -20,6 +20,7 @@ export type Picked =
   | { what: 'group'; scope: number; flags: number }
   | { what: 'value'; value: number; count: number; op: number };
 
+export interface EdgePlace { value: number; count: number; x: number; y: number; up: boolean; left: number; right: number }
 export interface Marked {
   ops?: ArrayLike<number>;
   scopes?: ArrayLike<number>;
@@ -78,12 +79,13 @@ export class Renderer {
   tint(words: Uint32Array): void {
     this.withWords(words, (pointer) => this.module._weftTint(pointer, words.length));
   }
-  /** Where edges leave their writers, those in sight, CSS pixels: one place for each value. */
-  edgePlaces(most: number): { value: number; count: number; x: number; y: number; up: boolean }[] {
-    const at = this.module._weftEdgePlaces(most) >> 3, numbers = this.module.HEAPF64;
+  /** Where edges leave their writers, those in sight, CSS pixels: one place for each value, with the room that a line of
+   *  this height has to its left and right. */
+  edgePlaces(most: number, line: number): EdgePlace[] {
+    const at = this.module._weftEdgePlaces(most, line) >> 3, numbers = this.module.HEAPF64;
     return Array.from({ length: numbers[at] ?? 0 }, (_, i) => {
-      const [value = 0, count = 0, x = 0, y = 0, up = 0] = numbers.subarray(at + 1 + 5 * i, at + 6 + 5 * i);
-      return { value, count, x, y, up: up === 1 };
+      const [value = 0, count = 0, x = 0, y = 0, up = 0, left = 0, right = 0] = numbers.subarray(at + 1 + 7 * i, at + 8 + 7 * i);
+      return { value, count, x, y, up: up === 1, left, right };
     });
   }
   rubberBand(x0: number, y0: number, x1: number, y1: number): void {
