@@ -28,6 +28,7 @@ struct OpenedNet {
   std::map<std::pair<OpId, size_t>, std::vector<NetId>> nested;  // op, argument -> its nets, once entered
   std::optional<std::vector<NestedNetInfo>> captured;  // of the nets in it, once one is drawn in place
   std::unique_ptr<InnerNet> inner;                     // how it is drawn in place
+  std::optional<NetId> init;                           // chosen to fill it, kNone: no net
 };
 
 struct OpenedDocument {
@@ -63,7 +64,7 @@ struct Session::State {
     info.type = std::string(net->Str(net->type));
     info.num_ops = static_cast<uint32_t>(net->ops.size());
     info.has_gradients = HasGradients(*net);
-    nets.push_back({std::move(info), std::move(net), nullptr, LayoutMode::kAuto, {}, {}, nullptr});
+    nets.push_back({std::move(info), std::move(net), nullptr, LayoutMode::kAuto, {}, {}, nullptr, {}});
     documents[document].info.nets.push_back(id);
     return id;
   }
@@ -233,6 +234,7 @@ void Session::Close(DocumentId document) {
   state_->documents[document].open = false;
   state_->pairs_known = false;
   for (OpenedNet& net : state_->nets) {
+    if (net.init && *net.init != kNone && state_->nets[*net.init].info.document == document) net.init.reset();
     if (net.info.document != document) continue;
     net.inner.reset();
     net.captured.reset();
@@ -275,9 +277,10 @@ std::vector<NetPair> Session::Pairs() {
     if (state_->Find(init.info.id) == nullptr || init.info.parent != kNone) continue;
     for (OpenedNet& net : state_->nets) {
       if (state_->Find(net.info.id) == nullptr || net.info.parent != kNone || &net == &init) continue;
+      if (net.init && *net.init != init.info.id) continue;
       NetModel& model = *state_->Model(net.info.id).value();
       const Ssa& filler = state_->Model(init.info.id).value()->ssa();
-      NetPair pair{init.info.id, net.info.id, 0, 0};
+      NetPair pair{init.info.id, net.info.id, 0, 0, net.init.has_value()};
       std::vector<BlobId> blobs;
       std::vector<uint8_t> written(model.ssa().blobs().size(), 0);
       for (const Op& op : init.net->ops) {
@@ -292,14 +295,15 @@ std::vector<NetPair> Session::Pairs() {
       }
       pair.matched = static_cast<uint32_t>(blobs.size());
       // The other way round this would be a net that uses what the init net happens to write.
-      if (pair.matched == 0 || init.net->ops.size() > 4 * model.net().ops.size() + 64) continue;
+      if (!pair.chosen && (pair.matched == 0 || init.net->ops.size() > 4 * model.net().ops.size() + 64))
+        continue;
       uint32_t read_back = 0;
       for (Symbol input : init.net->external_inputs) {
         const Symbol name = model.net().symbols->Find(init.net->Str(input));
         const BlobId blob = name ? model.ssa().FindBlob(name) : kNoBlob;
         read_back += blob != kNoBlob && model.ssa().values()[model.ssa().latest(blob)].version > 0;
       }
-      if (read_back * 2 > pair.matched) continue;
+      if (!pair.chosen && read_back * 2 > pair.matched) continue;
       for (BlobId b = 0; b < model.ssa().blobs().size(); ++b)
         pair.missing += model.params()[b] && !written[b];
       pairs.push_back(pair);
@@ -311,10 +315,20 @@ std::vector<NetPair> Session::Pairs() {
                    [](const NetPair& a, const NetPair& b) { return a.matched > b.matched; });
   if (!state_->pairs_known) {
     for (const OpenedNet& net : state_->nets)
-      if (net.model && !filled[net.info.id].empty()) net.model->SetFilled(filled[net.info.id]);
+      if (net.model && (net.init || !filled[net.info.id].empty())) net.model->SetFilled(filled[net.info.id]);
     state_->pairs_known = true;
   }
   return pairs;
+}
+
+Result<void> Session::ChooseInit(NetId net, std::optional<NetId> init) {
+  OpenedNet* const opened = state_->Find(net);
+  if (opened == nullptr) return NoNet(net);
+  if (init && *init != kNone && state_->Find(*init) == nullptr) return NoNet(*init);
+  opened->init = init;
+  if (opened->model) opened->model->SetFilled({});
+  state_->pairs_known = false;
+  return {};
 }
 
 std::unique_ptr<SceneJob> Session::BuildScene(NetId net, ViewOptions options) {

@@ -59,6 +59,7 @@ struct NetPair {
   NetId init, net;
   uint32_t matched;  // external inputs of `net` that `init` writes
   uint32_t missing;  // parameters of `net` that it does not
+  bool chosen;       // by ChooseInit
 };
 
 /// Opens one file. Step units are bytes.
@@ -248,6 +249,9 @@ class Session {
   Result<NetInfo> DescribeNet(NetId net) const;
   /// Which open net fills which, best match first.
   std::vector<NetPair> Pairs();
+  /// Says which net fills `net`, whatever their contents: kNone for no net, nothing for what the contents
+  /// say. Forgotten when that net is closed. Errors: kNotFound.
+  Result<void> ChooseInit(NetId net, std::optional<NetId> init);
   /// The IR, for whoever prints or saves it. Null when there is no such net.
   const Net* net(NetId net) const;
 

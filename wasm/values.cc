@@ -115,6 +115,7 @@ val ToValue(const NetPair& pair) {
   out.set("net", pair.net);
   out.set("matched", pair.matched);
   out.set("missing", pair.missing);
+  out.set("chosen", pair.chosen);
   return out;
 }
 

@@ -30,7 +30,7 @@ export interface NetInfo {
   id: NetId; document: DocumentId; name: string; type: string; numOps: number;
   parent: NetId; parentOp: OpId; parentArg: string; hasGradients: boolean;
 }
-export interface NetPair { init: NetId; net: NetId; matched: number; missing: number }
+export interface NetPair { init: NetId; net: NetId; matched: number; missing: number; chosen: boolean }
 
 /** Absent fields have their defaults: mirror when there are gradients, expanded up to `budget` boxes. */
 export interface ViewOptions {
@@ -114,6 +114,7 @@ export interface Session {
   nets(): Answer<NetInfo[]>;
   describeNet(net: NetId): Answer<NetInfo>;
   pairs(): Answer<NetPair[]>;
+  chooseInit(net: NetId, init: NetId): Answer<undefined>; // -1: none fills it, -2: what fills it by content
   close(document: DocumentId): Answer<undefined>;
 
   netsOfScene(net: NetId, opened: ArrayLike<NetId>): Answer<SceneNet[]>; // outer before inner

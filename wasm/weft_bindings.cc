@@ -106,6 +106,11 @@ class SessionBinding {
   val Nets() const { return Ok(ListOf(session_->nets())); }
   val DescribeNet(NetId net) { return Answer(session_->DescribeNet(net)); }
   val Pairs() { return Ok(ListOf(session_->Pairs())); }
+  val ChooseInit(NetId net, int32_t init) {
+    const Result<void> chosen =
+        session_->ChooseInit(net, init < -1 ? std::nullopt : std::optional<NetId>(static_cast<NetId>(init)));
+    return chosen ? Ok(val::undefined()) : Fail(chosen.error());
+  }
   val Close(DocumentId document) {
     session_->Close(document);
     return Ok(val::undefined());
@@ -217,6 +222,7 @@ EMSCRIPTEN_BINDINGS(weft) {
       .function("nets", &SessionBinding::Nets)
       .function("describeNet", &SessionBinding::DescribeNet)
       .function("pairs", &SessionBinding::Pairs)
+      .function("chooseInit", &SessionBinding::ChooseInit)
       .function("close", &SessionBinding::Close)
       .function("netsOfScene", &SessionBinding::NetsOfScene)
       .function("defaultExpanded", &SessionBinding::DefaultExpanded)

@@ -109,6 +109,38 @@ TEST(Session, PairsInitWithTrain) {
   EXPECT_NE(alexnet_init, other);
 }
 
+TEST(Session, SomebodyMayChooseWhatFillsANet) {
+  Session session(StandardOps());
+  const NetId net = session.Add("net", testing::CompactNet("Mul(x, w) -> y; Add(y, b) -> z"));
+  const NetId whole = session.Add("whole", testing::CompactNet("ConstantFill() -> w; ConstantFill() -> b"));
+  const NetId part = session.Add("part", testing::CompactNet("ConstantFill() -> w"));
+  const auto filler = [&]() {
+    const std::vector<NetPair> pairs = session.Pairs();
+    return pairs.empty() ? kNone : pairs[0].init;
+  };
+  const auto is_param = [&](OpId op) { return session.DescribeOp(net, op).value().inputs[1].param; };
+  EXPECT_EQ(filler(), whole);
+  EXPECT_FALSE(session.Pairs()[0].chosen);
+  EXPECT_TRUE(is_param(1));
+  ASSERT_TRUE(session.ChooseInit(net, part));
+  ASSERT_EQ(session.Pairs().size(), 1u);
+  EXPECT_EQ(filler(), part);
+  EXPECT_TRUE(session.Pairs()[0].chosen);
+  EXPECT_EQ(session.Pairs()[0].matched, 1u);
+  EXPECT_TRUE(is_param(0));
+  EXPECT_FALSE(is_param(1));
+  ASSERT_TRUE(session.ChooseInit(net, kNone));
+  EXPECT_EQ(filler(), kNone);
+  EXPECT_FALSE(is_param(0));
+  ASSERT_TRUE(session.ChooseInit(net, part));
+  session.Close(session.DescribeNet(part)->document);  // then the contents say it again
+  EXPECT_EQ(filler(), whole);
+  ASSERT_TRUE(session.ChooseInit(net, std::nullopt));
+  EXPECT_EQ(filler(), whole);
+  EXPECT_FALSE(session.ChooseInit(net, 99));
+  EXPECT_FALSE(session.ChooseInit(99, net));
+}
+
 TEST(Session, WhatUpdatesParametersFillsNone) {
   Session session(StandardOps());
   const NetId init = session.Add("init", testing::CompactNet("ConstantFill() -> w"));

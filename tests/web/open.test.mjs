@@ -74,6 +74,35 @@ test('an init net and its net pair by content, whatever their names', async () =
   assert.ok(params >= 2);
 });
 
+test('another init net than the contents say can be chosen, or none', async () => {
+  const net = (name, ...ops) => ({ name: `${name}.pbtxt`, bytes: Buffer.from(`name: "${name}" ${ops.join('\n')}`) });
+  const fill = (blob, n) => `op { type: "ConstantFill" output: "${blob}" arg { name: "shape" ints: ${n} } }`;
+  const files = [net('net', 'external_input: "x" external_input: "w" external_input: "b"', 'op { type: "Mul" input: "x" input: "w" output: "y" } op { type: "Add" input: "y" input: "b" output: "z" }'),
+    net('whole', fill('w', 4), fill('b', 4)), net('part', fill('w', 7))];
+  await openPage(page, server.url);
+  await dropAndShow(page, files);
+  const filled = () => page.textContent('.details section:has(.initchoice)');
+  await page.waitForSelector('.initchoice');
+  assert.match(await filled(), /^Filled bywhole2 inputs matched by content/);
+  await shotBoth(page, 'init-choice');
+  const params = () => page.evaluate(async () => Promise.all([0, 1].map(async (op) => (await window.weft.app.engine.ask('describeOp', window.weft.app.state.view.net.id, op)).inputs[1].param)));
+  assert.deepEqual(await params(), [true, true]);
+  const choose = async (label, said) => {
+    await page.selectOption('.initchoice select', { label });
+    await page.waitForFunction((text) => document.querySelector('.details section:has(.initchoice)')?.textContent.startsWith(text), said);
+  };
+  await choose('part', 'Filled bypart1 input filled');
+  assert.deepEqual(await params(), [true, false]);
+  // What follows from it: the command gets that one.
+  await page.click('.rail [data-tool=shapes]');
+  await page.waitForFunction(() => window.weft.app.measures.asked().join(' ') === 'shapes net.pbtxt --init part.pbtxt');
+  await choose('none', 'Filled byNothing, as chosen');
+  await page.waitForFunction(() => window.weft.app.measures.asked().join(' ') === 'shapes net.pbtxt');
+  assert.deepEqual(await params(), [false, false]);
+  await choose('as the contents say', 'Filled bywhole2 inputs matched by content');
+  await page.waitForFunction(() => window.weft.app.measures.asked().join(' ') === 'shapes net.pbtxt --init whole.pbtxt');
+});
+
 test('the open dialog takes several files', async () => {
   await openPage(page, server.url);
   const chooser = page.waitForEvent('filechooser');

@@ -7,8 +7,9 @@ import type { ArgInfo, BlobDetails, BlobVersion, OpDetails, Port, ScopeInfo } fr
 import type { App } from './app.ts';
 import { checkedTable, problems } from './checked.ts';
 import { bytes, count, digits, h } from './dom.ts';
+import { filledBy } from './init_choice.ts';
 import { nestedSections } from './inside.ts';
-import { initOf, netTitle } from './state.ts';
+import { netTitle } from './state.ts';
 
 const SHOWN = 12; // readers that are listed before "and 40 more"
 const roleNames = { forward: 'Forward', backward: 'Backward', update: 'Update', collective: 'Collective' } as const;
@@ -68,8 +69,7 @@ export class Details {
     if (!view) return [];
     const { net } = view;
     const document = documents.find((d) => d.id === net.document);
-    const pair = initOf(app.state, net.id);
-    const init = pair && nets.find((n) => n.id === pair.init);
+    const init = filledBy(app, net);
     const filled = app.state.pairs.filter((p) => p.init === net.id);
     const wrong = problems(app.state);
     const counts = app.render.counts();
@@ -80,11 +80,7 @@ export class Details {
       h('div.facts', fact(digits(net.numOps), net.numOps === 1 ? 'operator' : 'operators'), fact(digits(counts.nodes), 'boxes shown'),
         fact(net.hasGradients ? 'yes' : 'no', 'has gradients'), fact(digits(wrong), wrong === 1 ? 'finding' : 'findings')),
       section('Checked', checkedTable(app)),
-      pair && init
-        ? section('Filled by',
-            h('button.ref', { onclick: () => void app.show(init.id) }, netTitle(init, documents)),
-            h('p.sub', `${count(pair.matched, 'input')} matched by content` + (pair.missing ? `, ${digits(pair.missing)} missing` : '')))
-        : null,
+      init.length > 0 ? section('Filled by', ...init) : null,
       filled.length > 0
         ? section('Fills', ...filled.map((p) => {
             const target = nets.find((n) => n.id === p.net);

@@ -4,7 +4,7 @@
 // What the tools work with: the files of what is open, as commands name them, and nets that commands made, shown before
 // they are accepted.
 
-import type { NetInfo } from '../../wasm/weft.d.ts';
+import type { NetInfo, ViewOptions } from '../../wasm/weft.d.ts';
 import type { Command, File, Made } from './command.ts';
 import type { Engine } from './engine.ts';
 import type { Incoming } from './files.ts';
@@ -17,6 +17,7 @@ interface Page {
   path(): NetInfo[];
   open(files: Incoming[]): Promise<void>;
   refresh(): Promise<void>;
+  change(options: ViewOptions): Promise<void>;
   show(net: number, how?: { likeNow?: boolean }): Promise<void>;
   close(document: number): Promise<void>;
   tell(topic: 'preview'): void;
@@ -27,6 +28,7 @@ export class Workshop {
   private readonly page: Page;
   private readonly sources = new Map<number, File>(); // by document
   private readonly origins = new Map<number, string>(); // by document that a command made: what it was made of
+  private readonly chosenInits = new Map<number, number>(); // by net, see Session.chooseInit
   private turns: Promise<void> = Promise.resolve();
   /** Nets that commands made and somebody kept open, as long as they are not saved; by document. */
   readonly unsaved = new Map<number, Preview>();
@@ -65,6 +67,17 @@ export class Workshop {
   initOf(net: NetInfo): NetInfo | null {
     const init = initOf(this.page.state, net.id)?.init;
     return this.page.state.nets.find((n) => n.id === init) ?? null;
+  }
+  /** The net that somebody chose to fill this one: -1 for none, -2 where the contents say. */
+  chosenInit(net: NetInfo): number {
+    const init = this.chosenInits.get(net.id) ?? -2;
+    return init < 0 || this.page.state.nets.some((n) => n.id === init) ? init : -2;
+  }
+  async chooseInit(net: NetInfo, init: number): Promise<void> {
+    await this.page.engine.ask('chooseInit', net.id, init);
+    this.chosenInits.set(net.id, init);
+    await this.page.refresh();
+    await this.page.change({}); // other blobs are parameters now
   }
   /** False for weights. */
   hasNet(file: File): boolean {
