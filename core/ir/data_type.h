@@ -48,6 +48,10 @@ std::optional<DataType> ParseDataType(std::string_view name);
 std::optional<DataType> DataTypeFromNumber(int64_t number);
 /// Bytes per element; 0 for strings and kUndefined.
 size_t DataTypeSize(DataType type);
+/// float, double or half: what carries a gradient, and what random numbers suit.
+inline bool IsFloating(DataType type) {
+  return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16;
+}
 
 template <typename T>
 inline constexpr DataType DataTypeOf = DataType::kUndefined;

@@ -21,11 +21,6 @@ int64_t TypeArg(const GradientContext& context, std::string_view arg) {
   return context.ArgI(arg, 0);
 }
 
-bool IsFloating(int64_t type) {
-  return type == static_cast<int64_t>(DataType::kFloat) || type == static_cast<int64_t>(DataType::kFloat16) ||
-         type == static_cast<int64_t>(DataType::kDouble);
-}
-
 // The cast back; to and from_type change places. Where Caffe2 asks for from_type, the net may say it too.
 Result<void> CastGradient(GradientContext& context) {
   const Symbol incoming = context.GO(0);
@@ -34,7 +29,7 @@ Result<void> CastGradient(GradientContext& context) {
   if (!context.HasArg("from_type")) {
     std::string why = "Argument 'from_type' of type int or string is required to get the gradient of CastOp";
     if (context.caffe2_mode()) return Error{ErrorCode::kUnsupported, std::move(why)};
-    if (to != 0 && !IsFloating(to))
+    if (to != 0 && !IsFloating(DataTypeFromNumber(to).value_or(DataType::kUndefined)))
       return Error{ErrorCode::kUnsupported,
                    StrCat("it casts to ", DataTypeName(static_cast<DataType>(to)),
                           ", and only floating types carry a gradient. Remedy: end the gradient here, with a "
@@ -45,7 +40,7 @@ Result<void> CastGradient(GradientContext& context) {
       return Error{ErrorCode::kUnsupported,
                    StrCat(why, ": nothing in the net says the type of ", context.Str(context.I(0)),
                           ". Remedy: give the operator from_type (float, float16 or double).")};
-    if (!IsFloating(from)) return {};  // whole numbers have no gradient
+    if (!IsFloating(context.input_type(0))) return {};  // whole numbers have no gradient
   }
   context.Add("Cast", {incoming}, {context.GI(0)},
               {MakeArg(context.Name("to"), from), MakeArg(context.Name("from_type"), to)},

@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "core/base/str.h"
+#include "core/grad/do_parts.h"
 #include "core/ops/op_columns.h"
 #include "core/ops/op_set.h"
-#include "core/pass/shapes.h"
 #include "core/run/kernel.h"
 #include "core/run/random.h"
 
@@ -24,14 +24,6 @@ constexpr int64_t kBatch = 8;
 constexpr int64_t kSides[] = {224, 227, 231, 299, 28, 32, 64, 96, 112, 128, 160, 192, 256, 384, 512, 16};
 constexpr size_t kMostOpsToTry = 100'000;  // above, shapes are said
 
-// What the kernel of the reader wants there; kUndefined when it takes more than numbers of one kind.
-DataType TypeFor(const Net& net, const Op& op, size_t port) {
-  const KernelRow* row = ReferenceKernels().Find(net.Str(op.type));
-  const std::span<const DataType> types =
-      row ? KernelInputTypes(row->letter(port)) : std::span<const DataType>();
-  return types.empty() ? DataType::kUndefined : types[0];
-}
-
 std::string_view PortName(const Net& net, const Op& op, size_t port) {
   const OpDef* def = StandardOps().Find(net.Str(op.type));
   if (!def) return "";
@@ -39,10 +31,31 @@ std::string_view PortName(const Net& net, const Op& op, size_t port) {
   return ports.inputs.empty() ? "" : ports.inputs[std::min(port, ports.inputs.size() - 1)].name;
 }
 
+// An operator of control flow, whose input 0 tells which way.
+bool IsCondition(const Net& net, const Op& op, size_t port) {
+  const OpDef* def = StandardOps().Find(net.Str(op.type));
+  return def && (def->flags & kControlFlow) && PortName(net, op, port) == "condition";
+}
+
 bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
          std::equal(end.begin(), end.end(), text.end() - static_cast<ptrdiff_t>(end.size()),
                     [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+}
+
+ValueId First(const Ssa& ssa, BlobId blob) {
+  ValueId value = ssa.latest(blob);
+  while (ssa.values()[value].previous != kNoValue) value = ssa.values()[value].previous;
+  return value;
+}
+
+std::optional<Dims> NumbersOf(const TensorInfo& info) {
+  Dims dims;
+  for (const Dim dim : info.dims) {
+    if (!dim.known()) return std::nullopt;
+    dims.push_back(dim.code);
+  }
+  return info.tensor() ? std::optional(std::move(dims)) : std::nullopt;
 }
 
 // Rows of what is said of other inputs.
@@ -160,32 +173,37 @@ KnownBlobs KnownAfter(const Net& init) {
   for (const GivenBlob& blob : FinalShapes(shapes)) {
     KnownBlob& left = known[std::string(init.Str(blob.blob))];
     left.type = blob.info.type;
-    const DimList& dims = blob.info.dims;
-    if (!blob.info.tensor() || !std::all_of(dims.begin(), dims.end(), [](Dim d) { return d.known(); }))
-      continue;
-    left.dims.emplace();
-    for (const Dim dim : dims) left.dims->push_back(dim.code);
+    left.dims = NumbersOf(blob.info);
   }
   return known;
 }
 
-bool IsFloating(DataType type) {
-  return type == DataType::kFloat || type == DataType::kDouble || type == DataType::kFloat16;
+InputFinder::InputFinder(const Net& net, const KnownBlobs& known, const Feeds& feeds)
+    : net_(net), known_(known), feeds_(feeds), shapes_(net) {
+  shapes_.values.resize(shapes_.ssa.values().size());
+  if (net.ops.size() > kMostOpsToTry) return;
+  std::vector<GivenBlob> given;
+  const auto give = [&](std::string_view name, DataType type, const std::optional<Dims>& dims) {
+    const Symbol blob = net.symbols->Find(name);
+    if (!blob || type == DataType::kUndefined) return;
+    given.push_back({blob, dims ? TensorInfo::Of(type, DimList(dims->begin(), dims->end()))
+                                : TensorInfo::DataRank(type)});
+  };
+  for (const auto& [name, blob] : known) give(name, blob.type, blob.dims);
+  for (const auto& [name, fed] : feeds) give(name, fed.type(), Dims(fed.dims()));
+  shapes_ = InferShapes(net, given, table_);
 }
 
-InputFinder::InputFinder(const Net& net, const KnownBlobs& known)
-    : net_(net), known_(known), ssa_(net, {.nested = NestedNets::kReads}) {}
-
-std::vector<RunInput> InputFinder::Inputs(const Feeds& feeds) const {
+std::vector<RunInput> InputFinder::Inputs() const {
   std::vector<RunInput> inputs;
-  for (BlobId blob = 0; blob < ssa_.blobs().size(); ++blob) {
-    if (!ssa_.starts_outside(blob)) continue;
+  const Ssa& ssa = shapes_.ssa;
+  for (BlobId blob = 0; blob < ssa.blobs().size(); ++blob) {
+    if (!ssa.starts_outside(blob)) continue;
     RunInput input;
-    input.blob = net_.Str(ssa_.blobs()[blob]);
-    const ValueId value = First(blob);
-    const auto uses = value == kNoValue ? std::span<const OpId>() : ssa_.uses(value);
+    input.blob = net_.Str(ssa.blobs()[blob]);
+    const auto uses = ssa.uses(First(ssa, blob));
     const auto known = known_.find(input.blob);
-    for (const auto& [name, fed] : feeds)
+    for (const auto& [name, fed] : feeds_)
       if (name == input.blob) {
         input.from = RunInput::kFeed;
         input.type = fed.type();
@@ -195,115 +213,188 @@ std::vector<RunInput> InputFinder::Inputs(const Feeds& feeds) const {
     if (input.from == RunInput::kNothing && uses.empty()) continue;  // declared, but nobody reads it
     if (!uses.empty()) {
       input.reader = uses[0];
-      input.reader_type = net_.Str(OpAt(uses[0]).type);
+      input.reader_type = net_.Str(net_.ops[static_cast<size_t>(uses[0])].type);
     }
     if (input.from == RunInput::kInit) {
       input.type = known->second.type;
       input.dims = known->second.dims;
     } else if (input.from == RunInput::kNothing && input.reader != kNoOp) {
-      Suit(value, input);
+      Suit(input);
     }
     inputs.push_back(std::move(input));
   }
   return inputs;
 }
 
-void InputFinder::FindShapes(std::vector<RunInput>& inputs) const {
-  std::vector<size_t> open;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].from != RunInput::kInit && !inputs[i].dims) open.push_back(i);
+void InputFinder::FindShapes(std::vector<RunInput>& inputs) {
+  struct Open {
+    size_t input;
+    std::optional<Reading> reading;
+  };
+  std::vector<Open> open;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].from == RunInput::kInit || inputs[i].dims) continue;
+    const std::vector<Reading> readings = Readings(shapes_, net_.symbols->Find(inputs[i].blob));
+    open.push_back({i, readings.empty() ? std::nullopt : std::optional(readings[0])});
+  }
   if (open.empty() || net_.ops.size() > kMostOpsToTry) return;
   const int64_t batch = BatchOf(inputs);
   for (const int64_t side : kSides) {
     bool depends = false;
-    std::vector<std::pair<size_t, Dims>> tried;
-    for (const size_t i : open)
-      if (std::optional<Dims> dims = Try(inputs[i], batch, side, depends)) tried.emplace_back(i, *dims);
-    if (Fits(inputs, tried)) {
-      for (auto& [i, dims] : tried) {
+    Tried tried;
+    std::vector<size_t> unsure;
+    for (const Open& at : open) {
+      if (!at.reading) continue;
+      if (const std::optional<Dims> dims = Try(*at.reading, batch, side, depends))
+        tried.emplace_back(at.input, *dims);
+      else
+        unsure.push_back(at.input);
+    }
+    const auto fits = [&](const Tried& all) {
+      if (!Fits(inputs, all)) return false;
+      for (const auto& [i, dims] : all) {
         inputs[i].dims = dims;
         inputs[i].found = true;
       }
-      return;
+      return true;
+    };
+    // What meets one tensor of its type in an operator has that one's shape, if that fits, or is a row long.
+    Tried rows = tried, alike = tried;
+    if (!unsure.empty()) {
+      const NetShapes shapes = Infer(inputs, tried);
+      for (const size_t i : unsure) {
+        const std::vector<Reading> readings = Readings(shapes, net_.symbols->Find(inputs[i].blob));
+        const TensorInfo* other = readings.empty() ? nullptr : Other(readings[0]);
+        const bool same = other && other->type == inputs[i].type;
+        alike.emplace_back(i, (same ? NumbersOf(*other) : std::nullopt).value_or(Dims{batch}));
+        rows.emplace_back(i, Dims{batch});
+      }
     }
-    if (!depends) return;
+    if (fits(alike) || (alike != rows && fits(rows)) || !depends) return;
   }
 }
 
-const Dims* InputFinder::DimsOf(Symbol blob) const {
-  const auto found = known_.find(net_.Str(blob));
-  return found != known_.end() && found->second.dims ? &*found->second.dims : nullptr;
-}
-size_t InputFinder::PortOf(const Op& op, std::string_view blob) const {
-  for (size_t i = 0; i < op.inputs.size(); ++i)
-    if (net_.Str(op.inputs[i]) == blob) return i;
-  return 0;
-}
-ValueId InputFinder::First(BlobId blob) const {
-  ValueId value = ssa_.latest(blob);
-  while (ssa_.values()[value].previous != kNoValue) value = ssa_.values()[value].previous;
-  return ssa_.values()[value].def == kNoOp ? value : kNoValue;
+// All places where the net of `shapes`, or one inside it, reads what `blob` held before it ran.
+std::vector<InputFinder::Reading> InputFinder::Readings(const NetShapes& shapes, Symbol blob) const {
+  std::vector<Reading> found;
+  // Nets are nested at most as deep as shapes are inferred.
+  const auto walk = [&](const auto& self, const Net& net, const NetShapes& in, Symbol name) -> void {
+    const BlobId id = in.ssa.FindBlob(name);
+    if (id == kNoBlob || !in.ssa.starts_outside(id)) return;
+    OpId last = kNoOp;
+    for (const OpId use : in.ssa.uses(First(in.ssa, id))) {
+      if (use == last) continue;
+      last = use;
+      const Op& op = net.ops[static_cast<size_t>(use)];
+      for (size_t port = 0; port < op.inputs.size(); ++port)
+        if (op.inputs[port] == name && IsCondition(net, op, port)) found.push_back({&net, &in, use, port});
+      const size_t before = found.size();
+      auto nested = std::lower_bound(in.nested.begin(), in.nested.end(), use,
+                                     [](const NetShapes::Nested& n, OpId at) { return n.op < at; });
+      for (; nested != in.nested.end() && nested->op == use; ++nested) {
+        Symbol inner = name;
+        if (nested->arg == "net") {
+          const auto parts = internal::TakeApart(net, op);
+          inner = parts ? parts->InnerOf(name) : kNoSymbol;
+        }
+        if (inner) self(self, *nested->net, *nested->shapes, inner);
+      }
+      if (found.size() > before) continue;  // handed on to those
+      for (size_t port = 0; port < op.inputs.size(); ++port)
+        if (op.inputs[port] == name) found.push_back({&net, &in, use, port});
+    }
+  };
+  if (blob) walk(walk, net_, shapes, blob);
+  return found;
 }
 
-void InputFinder::Suit(ValueId value, RunInput& input) const {
-  const Op& op = OpAt(input.reader);
-  const size_t port = PortOf(op, input.blob);
+// The other of two inputs, or null.
+const TensorInfo* InputFinder::Other(const Reading& reading) {
+  const std::span<const ValueId> inputs = reading.shapes->ssa.inputs(reading.op);
+  if (reading.Reader().inputs.size() != 2 || inputs[0] == inputs[1]) return nullptr;
+  return &reading.shapes->values[inputs[1 - reading.port]];
+}
+
+// What the kernel of the reader wants there; kUndefined when it takes more than numbers of one kind.
+DataType InputFinder::TypeFor(const Reading& reading) {
+  const Op& op = reading.Reader();
+  if (IsCondition(*reading.net, op, reading.port)) return DataType::kBool;
+  const KernelRow* row = ReferenceKernels().Find(reading.net->Str(op.type));
+  if (!row) return DataType::kUndefined;
+  const std::span<const DataType> types = KernelInputTypes(row->letter(reading.port));
+  // Of two inputs that may have the same types one follows the other.
+  const TensorInfo* other = row->letter(0) == row->letter(1) ? Other(reading) : nullptr;
+  if (other && other->type != DataType::kUndefined &&
+      (types.empty() || std::find(types.begin(), types.end(), other->type) != types.end()))
+    return other->type;
+  return types.empty() ? DataType::kUndefined : types[0];
+}
+
+void InputFinder::Suit(RunInput& input) const {
+  const std::vector<Reading> readings = Readings(shapes_, net_.symbols->Find(input.blob));
   input.type = DataType::kUndefined;
-  for (const OpId use : ssa_.uses(value)) {
-    const DataType type = TypeFor(net_, OpAt(use), PortOf(OpAt(use), input.blob));
+  for (const Reading& reading : readings) {
+    const DataType type = TypeFor(reading);
     // The least lenient reader decides.
     if (input.type == DataType::kUndefined ||
         (input.type == DataType::kFloat && type != DataType::kUndefined))
       input.type = type;
   }
-  const std::string_view name = PortName(net_, op, port);
+  const std::string_view name =
+      readings.empty() ? "" : PortName(*readings[0].net, readings[0].Reader(), readings[0].port);
   const bool counts = EndsWith(name, "label") || EndsWith(name, "labels") || EndsWith(name, "lengths");
   if (input.type == DataType::kUndefined) input.type = counts ? DataType::kInt32 : DataType::kFloat;
   input.fill = EndsWith(name, "lengths") ? "ones" : "";
-  if (EndsWith(name, "indices") && !op.inputs.empty())
-    if (const Dims* table = DimsOf(op.inputs[0]); table && !table->empty())
-      input.fill = StrCat("below:", (*table)[0]);
+  if (EndsWith(name, "indices")) {
+    const std::optional<Dims> table = NumbersOf(readings[0].Input(0));
+    if (table && !table->empty()) input.fill = StrCat("below:", (*table)[0]);
+  }
 }
 
-// Follows what keeps a shape up to the operator that says one.
-std::optional<Dims> InputFinder::Try(const RunInput& input, int64_t batch, int64_t side,
-                                     bool& depends) const {
-  if (input.reader == kNoOp) return std::nullopt;
-  OpId at = input.reader;
-  size_t port = PortOf(OpAt(at), input.blob);
+// Follows what keeps a shape up to the operator that says one; none when that does not.
+std::optional<Dims> InputFinder::Try(const Reading& reading, int64_t batch, int64_t side, bool& depends) {
+  const Net& net = *reading.net;
+  const Ssa& ssa = reading.shapes->ssa;
+  if (IsCondition(net, reading.Reader(), reading.port)) return Dims{1};
+  Reading at = reading;
   for (int hop = 0; hop < 6; ++hop) {
-    const Op& op = OpAt(at);
-    const std::string_view type = net_.Str(op.type);
-    const Dims* weight = op.inputs.size() > 1 ? DimsOf(op.inputs[1]) : nullptr;
-    if (port == 0 && weight && type.starts_with("Conv") && weight->size() == 4) {
+    const Op& op = at.Reader();
+    const std::string_view type = net.Str(op.type);
+    const std::optional<Dims> weight = op.inputs.size() > 1 ? NumbersOf(at.Input(1)) : std::nullopt;
+    if (at.port == 0 && weight && type.starts_with("Conv") && weight->size() == 4) {
       depends = true;
-      const bool last = ArgString(*net_.symbols, op.args, "order", "NCHW") == "NHWC";
-      const int64_t channels = (*weight)[last ? 3 : 1] * ArgInt(*net_.symbols, op.args, "group", 1);
+      const bool last = ArgString(*net.symbols, op.args, "order", "NCHW") == "NHWC";
+      const int64_t channels = (*weight)[last ? 3 : 1] * ArgInt(*net.symbols, op.args, "group", 1);
       return last ? Dims{batch, side, side, channels} : Dims{batch, channels, side, side};
     }
-    if (port == 0 && weight && type.starts_with("FC") && weight->size() == 2)
+    if (at.port == 0 && weight && type.starts_with("FC") && weight->size() == 2)
       return Dims{batch, (*weight)[type == "FCTransposed" ? 0 : 1]};
     if (op.inputs.size() != 1 || op.outputs.empty()) break;
-    const auto uses = ssa_.uses(ssa_.outputs(at)[0]);
+    const auto uses = ssa.uses(ssa.outputs(at.op)[0]);
     if (uses.empty()) break;
     const Symbol made = op.outputs[0];
-    at = uses[0];
-    port = PortOf(OpAt(at), net_.Str(made));
+    at.op = uses[0];
+    const BlobList& inputs = at.Reader().inputs;
+    at.port = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), made) - inputs.begin());
+    if (at.port == inputs.size()) break;  // read by a net inside
   }
-  return Dims{batch};
+  return std::nullopt;
 }
 
-bool InputFinder::Fits(const std::vector<RunInput>& inputs,
-                       const std::vector<std::pair<size_t, Dims>>& tried) const {
-  ShapeTable table;
+NetShapes InputFinder::Infer(const std::vector<RunInput>& inputs, const Tried& tried) {
   std::vector<GivenBlob> given;
-  const auto give = [&](const std::string& blob, DataType type, std::span<const int64_t> dims) {
-    given.push_back({net_.symbols->Intern(blob), TensorInfo::Of(type, DimList(dims.begin(), dims.end()))});
+  const auto give = [&](const RunInput& input, const Dims& dims) {
+    given.push_back(
+        {net_.symbols->Intern(input.blob), TensorInfo::Of(input.type, DimList(dims.begin(), dims.end()))});
   };
   for (const RunInput& input : inputs)
-    if (input.dims) give(input.blob, input.type, *input.dims);
-  for (const auto& [i, dims] : tried) give(inputs[i].blob, inputs[i].type, dims);
-  const NetShapes shapes = InferShapes(net_, given, table);
+    if (input.dims) give(input, *input.dims);
+  for (const auto& [i, dims] : tried) give(inputs[i], dims);
+  return InferShapes(net_, given, table_);
+}
+
+bool InputFinder::Fits(const std::vector<RunInput>& inputs, const Tried& tried) {
+  const NetShapes shapes = Infer(inputs, tried);
   return std::none_of(shapes.findings.begin(), shapes.findings.end(),
                       [](const Diagnostic& finding) { return finding.severity == Severity::kError; });
 }

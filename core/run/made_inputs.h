@@ -3,7 +3,8 @@
 //
 // What a net reads from outside, where each blob comes from, and tensors made for those that nothing gives:
 // zeros, random numbers, pictures of digits with their labels. A shape that is not said is looked for among
-// the usual ones, by what the net's shapes allow. Values; the same seed makes the same tensors.
+// the usual ones, by what the net's shapes allow. What reads a blob inside nested nets counts as well.
+// Values; the same seed makes the same tensors.
 #pragma once
 
 #include <map>
@@ -13,8 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/pass/shapes.h"
 #include "core/run/workspace.h"
-#include "core/ssa/ssa.h"
 
 namespace weft {
 
@@ -45,33 +46,45 @@ KnownBlobs KnownIn(const Workspace& workspace);
 /// What an init net's shapes say that it will leave, without running it.
 KnownBlobs KnownAfter(const Net& init);
 
-/// Looks at one net's inputs. The net and what is known outlive it.
+/// Looks at one net's inputs. The net, what is known and the feeds outlive it.
 class InputFinder {
  public:
-  InputFinder(const Net& net, const KnownBlobs& known);
+  InputFinder(const Net& net, const KnownBlobs& known, const Feeds& feeds);
 
   /// The blobs that the net reads from outside, in its order; a fed one has its tensor's type and shape.
-  std::vector<RunInput> Inputs(const Feeds& feeds) const;
+  std::vector<RunInput> Inputs() const;
   /// Shapes for the inputs that have none: all at once, the first try that contradicts nothing in the net.
   /// Some stay without one when no try fits, or the net is too large to try.
-  void FindShapes(std::vector<RunInput>& inputs) const;
+  void FindShapes(std::vector<RunInput>& inputs);
 
  private:
-  const Dims* DimsOf(Symbol blob) const;
-  const Op& OpAt(OpId op) const { return net_.ops[static_cast<size_t>(op)]; }
-  size_t PortOf(const Op& op, std::string_view blob) const;
-  ValueId First(BlobId blob) const;
-  void Suit(ValueId value, RunInput& input) const;
-  std::optional<Dims> Try(const RunInput& input, int64_t batch, int64_t side, bool& depends) const;
-  bool Fits(const std::vector<RunInput>& inputs, const std::vector<std::pair<size_t, Dims>>& tried) const;
+  // A place where an input is read, in the net itself or in one inside an operator.
+  struct Reading {
+    const Net* net;
+    const NetShapes* shapes;
+    OpId op;
+    size_t port;
+    const Op& Reader() const { return net->ops[static_cast<size_t>(op)]; }
+    const TensorInfo& Input(size_t i) const { return shapes->values[shapes->ssa.inputs(op)[i]]; }
+  };
+
+  using Tried = std::vector<std::pair<size_t, Dims>>;  // by the input's place
+
+  std::vector<Reading> Readings(const NetShapes& shapes, Symbol blob) const;
+  static const TensorInfo* Other(const Reading& reading);
+  static DataType TypeFor(const Reading& reading);
+  void Suit(RunInput& input) const;
+  static std::optional<Dims> Try(const Reading& reading, int64_t batch, int64_t side, bool& depends);
+  NetShapes Infer(const std::vector<RunInput>& inputs, const Tried& tried);
+  bool Fits(const std::vector<RunInput>& inputs, const Tried& tried);
 
   const Net& net_;
   const KnownBlobs& known_;
-  const Ssa ssa_;
+  const Feeds& feeds_;
+  ShapeTable table_;
+  NetShapes shapes_;  // of what is known; of a net that is too large to try the SSA form only
 };
 
-/// A type that random numbers suit: float, double or half.
-bool IsFloating(DataType type);
 /// Error unless `fill` is zeros, ones, uniform, normal, digits or below:N.
 Result<void> CheckFill(std::string_view fill);
 /// The tensor for an input whose `dims` and valid `fill` are there. Errors: it would be too large.

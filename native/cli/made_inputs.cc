@@ -41,7 +41,7 @@ Result<std::vector<RunInput>> FindInputs(Program& program, const Setup& setup, c
   const Net* net = program.net();
   std::optional<InputFinder> finder;
   std::vector<RunInput> inputs;
-  if (net) inputs = finder.emplace(*net, known_blobs).Inputs(feeds);
+  if (net) inputs = finder.emplace(*net, known_blobs, feeds).Inputs();
   const auto place_of = [&](const char* option, const std::string& blob) -> Result<RunInput*> {
     std::vector<std::string_view> known;
     for (RunInput& input : inputs) {

@@ -5,6 +5,8 @@
 // tensors.
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "native/io/npy.h"
 #include "proto/minidb.h"
 #include "proto/wire.h"
@@ -117,6 +119,24 @@ TEST(MadeInputs, FindsTheShapesThatFit) {
   ASSERT_EQ(run.exit, 0) << run.out;
   EXPECT_EQ(run.json()["fetched"]["label"]["values"], json::parse("[0,1,2,3,4,5,6,7,8,9,0,1]"));
   EXPECT_EQ(run.json()["fetched"]["data"]["values"].size(), 12u * 784);
+}
+
+// Readers inside a While, an If and their Do say the type, the operator that it meets another in the shape.
+TEST(MadeInputs, ThroughNestedNets) {
+  const Folder folder;
+  const std::string net = folder / "loop.pb", init = folder / "init.pb";
+  ASSERT_EQ(Weft({"example", "loop", "-o", net, "--init", init}).exit, 0);
+  std::map<std::string, std::string> open;
+  const json told = Weft({"run", net, "--init", init, "--inputs", "--json"}).json();
+  for (const json& input : told["inputs"])
+    if (input["from"] == "nothing")
+      open[input["blob"]] = input["type"].get<std::string>() + input["shape"].dump();
+  EXPECT_EQ(open, (std::map<std::string, std::string>{{"count", "int64[1]"},
+                                                      {"data", "float[8,4]"},
+                                                      {"is_strong", "bool[1]"},
+                                                      {"target", "float[8,8]"}}));
+  const Outcome run = Weft({"run", net, "--init", init, "--fill", "uniform", "--watch", "loss"});
+  EXPECT_EQ(run.exit, 0) << run.err;
 }
 
 TEST(MadeInputs, LeNetLearnsDigits) {
