@@ -9,6 +9,7 @@
 
 #include "core/kernels/families.h"
 #include "core/kernels/util.h"
+#include "core/ops/shape_functions.h"
 
 namespace weft {
 
@@ -298,7 +299,7 @@ Result<void> RangeOf(KernelContext& c) {
                 !__builtin_sub_overflow(int64_t{stop}, int64_t{start}, &distance) &&
                     distance != std::numeric_limits<int64_t>::min(),
                 "the range from ", start, " to ", stop, " by ", step, " is too long");
-    if (distance != 0 && (distance > 0) == (step > 0)) count = (distance - (step > 0 ? 1 : -1)) / step + 1;
+    count = shapes::RangeCount(distance, step);
   } else {
     count = static_cast<int64_t>(std::max(0.0, std::ceil(span / static_cast<double>(step))));
   }

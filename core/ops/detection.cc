@@ -38,7 +38,8 @@ constexpr OpDef kOps[] = {
              "output_classes_include_bg_cls:bool=1",
      .policy = kForbidden,
      .shape = "scores, classes = [?]; if @rotated: boxes = [?, 5]; if !@rotated: boxes = [?, 4]; "
-              "batch_splits = batch_splits; keeps = [?] : int32; keeps_size = [?] : int32",
+              "batch_splits = batch_splits; keeps = [?] : int32; if nin>2: keeps_size = [I2.0, I0.1] : "
+              "int32; if nin<3: keeps_size = [1, I0.1] : int32",
      .tier = 1},
     {.name = "CollectAndDistributeFpnRpnProposals",
      .doc = "Collects the proposals of all pyramid levels, keeps the rpn_post_nms_topN best, and "

@@ -165,7 +165,8 @@ constexpr OpDef kOps[] = {
      .flags = kRandom},
     {.name = "Range",
      .doc = "The numbers from start up to but not stop, step apart: one input is stop, two are "
-            "start and stop, three all. Each has one element.",
+            "start and stop, three all. Each has one element. Whole numbers going down end before a "
+            "last part of a step: from 5 to -3 by -3 there are 5 and 2 (of floats also -1).",
      .in = {1, 3},
      .out = 1,
      .ports = "start_or_stop stop? step? -> Y",

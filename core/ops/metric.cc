@@ -85,7 +85,7 @@ constexpr OpDef kOps[] = {
      .args = "num_to_collect:int=-1",
      .enforced = "0>0 1>1 4>2",
      .policy = kForbidden,
-     .shape = "last_n = [?, data[1:]] : data; next, count = [] : int32",
+     .shape = "last_n = [?, data[1:]] : data; next = [] : int32; count = [] : int64",
      .tier = 2,
      .flags = kStateful},
     {.name = "MultiClassAccuracy",

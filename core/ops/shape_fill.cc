@@ -96,6 +96,11 @@ void GivenFill(ShapeContext& c) {
   c.Set(0, std::move(y));
 }
 
+int64_t RangeCount(int64_t distance, int64_t step) {
+  const int64_t whole = distance / step;
+  return std::max<int64_t>(0, whole + (whole * step < distance ? 1 : 0));
+}
+
 void Range(ShapeContext& c) {
   const size_t n = c.num_inputs();
   TensorInfo y = TensorInfo::Of(c.In(0).type, {});
@@ -117,8 +122,7 @@ void Range(ShapeContext& c) {
     return c.Set(0, std::move(y));
   }
   const auto [first, last, step] = bounds;
-  const int64_t up = step > 0 ? 1 : -1;
-  const int64_t count = std::max<int64_t>(0, (last - first + step - up) / step);
+  const int64_t count = RangeCount(last - first, step);
   y.dims.push_back(count);
   if (count <= static_cast<int64_t>(ShapeTable::kMostContent)) {
     std::vector<Dim> content;

@@ -71,6 +71,10 @@ TensorInfo Inner(ShapeContext& c, std::span<const ShapeOperand> operands);
 void Fill(ShapeContext& c);       // *
 void GivenFill(ShapeContext& c);  // *
 void Range(ShapeContext& c);      // *
+/// How many whole numbers Range makes over `distance` = stop - start, which is not the smallest number, by
+/// `step`, which is not 0. Caffe2 truncates, then counts a last part of a step upwards only: 8 by 3 are 3
+/// elements, -8 by -3 are 2 where NumPy has 3, and 2 by -3 is 1 where NumPy has none.
+int64_t RangeCount(int64_t distance, int64_t step);
 
 // Indices, shards and padding (shape_index.cc).
 void Gather(ShapeContext& c);  // *

@@ -106,7 +106,7 @@ constexpr OpDef kOps[] = {
      .ports = "X -> Y",
      .args = "delimiter:string=, axis:int=0",
      .policy = kForbidden,
-     .shape = "Y = [X.0] : string",
+     .shape = "Y = [X.@axis] : string",
      .tier = 3},
     {.name = "StringPrefix",
      .doc = "The first length bytes of each string.",

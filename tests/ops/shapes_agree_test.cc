@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Inferred shapes and types against what real Caffe2 computed (tests/data/caffe2/operators.jsonl), from the
-// shapes and types of the inputs alone, then with the values of small integer inputs too. Prints, per
-// operator type, how many rows agree, depend on data or are not known; anything else than a listed reason
-// fails.
+// Inferred shapes and types against what real Caffe2 computed (operators.jsonl and more_operators.jsonl of
+// tests/data/caffe2), from the shapes and types of the inputs alone, then with the values of small integer
+// inputs too. Prints, per operator type, how many rows agree, depend on data or are not known; anything else
+// than a listed reason fails.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -71,7 +71,9 @@ struct Totals {
 };
 Totals Infer(bool with_values) {
   std::map<std::string, Tally> types;
-  for (const Json& row : ReadJsonl("caffe2/operators.jsonl")) {
+  std::vector<Json> rows = ReadJsonl("caffe2/operators.jsonl");
+  for (Json& row : ReadJsonl("caffe2/more_operators.jsonl")) rows.push_back(std::move(row));
+  for (const Json& row : rows) {
     const std::string type = row.at("type"), id = row.at("id");
     Tally& tally = types[type];
     ++tally.rows;
