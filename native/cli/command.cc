@@ -35,6 +35,30 @@ int Main::Fail(const Error& error, const std::string& file) {
   return kInputAtFault;
 }
 
+namespace {
+
+void Check(const Beside& rule) {
+  std::string add;
+  for (const CLI::Option* other : rule.others) {
+    if (other->count() > 0) return;
+    const std::string value = other->get_type_size() == 0 ? "" : other->get_type_name();
+    StrAppend(add, add.empty() ? "" : " or ", other->get_name(), value.empty() ? "" : " ", value);
+  }
+  for (const CLI::Option* option : rule.options)
+    if (option->count() > 0)
+      throw CLI::ValidationError(option->get_name(),
+                                 StrCat("does nothing alone, expected ", add, " beside it"));
+}
+
+}  // namespace
+
+void OnlyBeside(CLI::App& command, Main& main, const std::vector<std::string>& others,
+                const std::vector<std::string>& options) {
+  Beside& rule = main.beside.emplace_back(Beside{&command, {}, {}});
+  for (const std::string& name : others) rule.others.push_back(command.get_option(name));
+  for (const std::string& name : options) rule.options.push_back(command.get_option(name));
+}
+
 CLI::App* AddSubcommand(CLI::App& app, Main& main, const std::string& name, const std::string& what,
                         std::function<int()> run) {
   CLI::App* command = app.add_subcommand(name, what);
@@ -45,6 +69,8 @@ CLI::App* AddSubcommand(CLI::App& app, Main& main, const std::string& name, cons
       if (option && option->count() > 0 && option->as<std::string>() == "-")
         throw CLI::ValidationError(output, "- and --json both want standard output, expected one of them");
     }
+    for (const Beside& rule : main.beside)
+      if (rule.command == command) Check(rule);
     main.exit = run();
   });
   return command;

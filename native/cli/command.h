@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/json.h"
 #include "core/base/result.h"
@@ -21,10 +22,17 @@ enum Exit : int {
   kUsage = 2,
 };
 
+// What OnlyBeside was told.
+struct Beside {
+  const CLI::App* command;
+  std::vector<const CLI::Option*> others, options;
+};
+
 struct Main {
   Color color = Color::kAuto;  // known once the command line is read
   bool json = false;           // the subcommand prints one JSON object on standard output
   int exit = kOk;
+  std::vector<Beside> beside;
 
   /// Tells `error` and returns kInputAtFault: on standard error for people, as {"error":{...}} on standard
   /// output with --json. `file`: the file it is about, or empty.
@@ -43,6 +51,11 @@ CLI::Option* AddOutput(CLI::App& command, std::string& output);
 /// An option that may be repeated and takes one value each time: it never swallows the next argument.
 CLI::Option* AddRepeated(CLI::App& command, const std::string& name, std::vector<std::string>& values,
                          const std::string& what);
+
+/// Each of `options` means something only beside one of `others`: without any it is a usage error, which says
+/// what to add. Names as the options have them: "--keep", "FILE".
+void OnlyBeside(CLI::App& command, Main& main, const std::vector<std::string>& others,
+                const std::vector<std::string>& options);
 
 /// Checks that an option's word is a whole number, 0 or more, in decimal digits: CLI11 itself takes signs,
 /// octal numbers, nothing at all, and the largest number for those that are larger.

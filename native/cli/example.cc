@@ -48,6 +48,7 @@ void AddExample(CLI::App& app, Main& main) {
       ->type_name("OUT");
   command->add_option("--forward", words->forward, "where to write the net up to its loss")->type_name("OUT");
   AddJson(*command, main, R"({"net":"<NetDef text>"})");
+  OnlyBeside(*command, main, {"NAME"}, {"--output", "--init", "--forward", "--json"});
 }
 
 }  // namespace weft::cli

@@ -386,6 +386,8 @@ void AddGrad(CLI::App& app, Main& main) {
   AddJson(
       *command, main,
       R"({"ops":"<NetDef text>","grads":{blob:name|{indices,values}},"origin":[[generated,forward or -1]...],"sums","stashes":[{blob,version,from,to,for,bytes}],"kept":{bytes,unsized},...})");
+  OnlyBeside(*command, main, {"--output"}, {"--separate"});
+  OnlyBeside(*command, main, {"--json"}, {"--init", "--input"});
   command->parse_complete_callback([loss, replan, suggest] {
     if (loss->count() + replan->count() + suggest->count() == 0) throw CLI::RequiredError("--loss");
   });

@@ -198,12 +198,19 @@ std::vector<File> FilesOf(const ParallelNets& nets) {
   return files;
 }
 
+// All files or none, and no folder that was not there.
 Result<void> Save(const std::string& folder, const std::vector<File>& files, const Plan& plan) {
-  if (::mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
-    return Error{ErrorCode::kIo, StrCat(folder, ": ", std::strerror(errno))};
-  for (const File& file : files)
-    WEFT_TRY_VOID(WriteFile(StrCat(folder, "/", file.name, ".pbtxt"), NetToText(*file.net)));
-  return WriteFile(StrCat(folder, "/plan.pbtxt"), PlanToText(plan));
+  const bool made = ::mkdir(folder.c_str(), 0777) == 0;
+  if (!made && errno != EEXIST) return Error{ErrorCode::kIo, StrCat(folder, ": ", std::strerror(errno))};
+  const Result<void> saved = [&]() -> Result<void> {
+    FileSet set;
+    for (const File& file : files)
+      WEFT_TRY_VOID(set.Add(StrCat(folder, "/", file.name, ".pbtxt"), NetToText(*file.net)));
+    WEFT_TRY_VOID(set.Add(StrCat(folder, "/plan.pbtxt"), PlanToText(plan)));
+    return set.Commit();
+  }();
+  if (!saved && made) ::rmdir(folder.c_str());
+  return saved;
 }
 
 struct Prediction {
@@ -376,19 +383,23 @@ void AddParallel(CLI::App& app, Main& main) {
               "a blob, named without device, that follows the first device of the first machine")
       ->type_name("BLOB");
   AddRepeated(*command, "--sum", words->sum,
-              "a blob, named with its device, that is summed over the machines")
+              "with --shards: a blob, named with its device, that is summed over the machines")
       ->type_name("BLOB");
   command->add_option("--shards", words->meet.num_shards, "how many machines")
       ->type_name("N")
       ->each([words](const std::string&) { words->has_shards = true; });
-  command->add_option("--shard-id", words->meet.shard_id, "which of them this is, from 0")->type_name("K");
-  command->add_option("--engine", words->meet.engine, "GLOO, NCCL or MPI")
+  command->add_option("--shard-id", words->meet.shard_id, "with --shards: which of them this is, from 0")
+      ->type_name("K");
+  command->add_option("--engine", words->meet.engine, "with --shards: GLOO, NCCL or MPI")
       ->check(CLI::IsMember({"GLOO", "NCCL", "MPI"}))
       ->type_name("ENGINE");
-  command->add_option("--store", words->meet.kv_handler, "the blob of the store where machines meet")
+  command
+      ->add_option("--store", words->meet.kv_handler,
+                   "with --shards: the blob of the store where machines meet")
       ->type_name("BLOB");
-  command->add_option("--transport", words->transport, "tcp or ibverbs")->type_name("NAME");
-  command->add_option("--interface", words->interface, "the network interface")->type_name("NAME");
+  command->add_option("--transport", words->transport, "with --shards: tcp or ibverbs")->type_name("NAME");
+  command->add_option("--interface", words->interface, "with --shards: the network interface")
+      ->type_name("NAME");
   command
       ->add_option_function<std::string>(
           "--bmuf", [words](const std::string& spec) { words->bmuf = spec; },
@@ -399,12 +410,15 @@ void AddParallel(CLI::App& app, Main& main) {
   command->add_option("--net-type", options.net_type, "dag, async_scheduling, simple, ...")
       ->type_name("TYPE");
   command->add_option("--threads", options.threads_per_device, "workers for each device")->type_name("N");
-  command->add_option("--max-concurrent", words->max_concurrent, "collectives between machines at a time")
+  command
+      ->add_option("--max-concurrent", words->max_concurrent,
+                   "with --shards: collectives between machines at a time")
       ->type_name("N");
-  command->add_option("--barrier-timeout", options.barrier_timeout_ms, "in milliseconds")->type_name("MS");
+  command->add_option("--barrier-timeout", options.barrier_timeout_ms, "with --shards: in milliseconds")
+      ->type_name("MS");
   command->add_option("--iterations", words->schedule.iterations, "of the plan; with --bmuf, in each block")
       ->type_name("N");
-  command->add_option("--blocks", words->schedule.blocks, "of the plan, with --bmuf")->type_name("N");
+  command->add_option("--blocks", words->schedule.blocks, "with --bmuf: of the plan")->type_name("N");
   AddRepeated(
       *command, "--input", words->inputs,
       "the shape of what one device reads from outside, such as data=32,3,224,224: then the time of a step "
@@ -412,7 +426,7 @@ void AddParallel(CLI::App& app, Main& main) {
       ->type_name("BLOB=SHAPE");
   command
       ->add_option("--ranks", words->ranks,
-                   "on how many devices in all (1, 8, 64, 512 and as many as are planned)")
+                   "with --input: on how many devices in all (1, 8, 64, 512 and as many as are planned)")
       ->delimiter(',')
       ->check(CLI::Range(int64_t{1}, int64_t{1000000}))
       ->type_name("N,...");
@@ -432,6 +446,15 @@ void AddParallel(CLI::App& app, Main& main) {
       R"("learning_rates":[...],"moved":{"local_bytes":n,"network_bytes":n,"unknown":operators,)"
       R"("ops":[{op,type,blob,local_bytes,network_bytes,seconds}],"by_type":[{type,ops,...}]},)"
       R"("ranks":[{ranks,machines,devices,compute,communication,hidden,step,efficiency,unknown}],"plan":path})");
+  OnlyBeside(*command, main, {"--optimizer", "--update"},
+             {"--post-sync", "--nccl", "--shared-model", "--broadcast-computed", "--bucket-bytes",
+              "--bucket-count", "--share-gradients", "--free"});
+  OnlyBeside(*command, main, {"--shards"},
+             {"--shard-id", "--engine", "--store", "--transport", "--interface", "--sum", "--max-concurrent",
+              "--barrier-timeout"});
+  OnlyBeside(*command, main, {"--free"}, {"--keep"});
+  OnlyBeside(*command, main, {"--bmuf"}, {"--blocks"});
+  OnlyBeside(*command, main, {"--input"}, {"--ranks"});
   command->footer(
       "DIR gets init and net, and as they apply update, global_init, global_update, warmup, barrier_init and "
       "barrier "

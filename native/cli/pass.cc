@@ -138,9 +138,11 @@ void AddOne(CLI::App& group, Main& main, const PassDef& pass) {
     }
   }
   AddOutput(*command, words->output);
-  if (pass.name == "predictor")
+  if (pass.name == "predictor") {
     command->add_option("--init-output", words->init_output, "where to write what of the init net is needed")
         ->type_name("OUT");
+    OnlyBeside(*command, main, {"INIT"}, {"--init-output"});
+  }
   AddJson(*command, main, R"({"net":"<NetDef text>", ...}: and what is told otherwise on standard error)");
   command->footer("A value @FILE stands for the lines of that file.");
 }

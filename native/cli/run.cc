@@ -271,14 +271,16 @@ class Runner {
       fetched.emplace_back(blob, std::move(tensor));
     }
     if (!words_.out.empty()) {
+      FileSet files;
       for (const auto& [blob, tensor] : fetched) {
         Result<std::string> bytes = WriteNpy(tensor);
         if (!bytes) {
           Error error = std::move(bytes).error();
           return Error{error.code, StrCat("--fetch ", blob, ": ", error.message), -1, blob};
         }
-        WEFT_TRY_VOID(WriteFile(FileOf(words_.out, blob), *bytes));
+        WEFT_TRY_VOID(files.Add(FileOf(words_.out, blob), *bytes));
       }
+      WEFT_TRY_VOID(files.Commit());
     }
     if (main_.json) {
       WEFT_TRY(const std::string json, Json(fetched));
@@ -417,14 +419,13 @@ void AddRun(CLI::App& app, Main& main) {
                     "end with exit code 1 after the first operator that writes NaN or an infinity");
   command->add_flag("--inputs", words->inputs,
                     "don't run: tell what the net reads from outside, and where that comes from");
-  CLI::Option* fetch =
-      AddRepeated(*command, "--fetch", words->fetch, "a blob that is shown at the end, or written to DIR")
-          ->type_name("BLOB");
+  AddRepeated(*command, "--fetch", words->fetch, "a blob that is shown at the end, or written to DIR")
+      ->type_name("BLOB");
   command
       ->add_option("--out", words->out,
                    "a folder for fetched blobs: DIR/BLOB.npy, with __ for each / in BLOB")
-      ->type_name("DIR")
-      ->needs(fetch);
+      ->type_name("DIR");
+  OnlyBeside(*command, main, {"--fetch"}, {"--out"});
   AddJson(
       *command, main,
       R"({"iters":N,"watched":{blob:[a number per iteration]}}; with --fetch but no --out also )"

@@ -337,20 +337,16 @@ void AddTensors(CLI::App& app, Main& main) {
   command->add_option("FILE", words->file, "a net, TensorProtos, a BlobProto, a minidb; - is standard input")
       ->required()
       ->type_name("");
-  CLI::Option* tensor =
-      command->add_option("--tensor", words->tensor, "this one: statistics, histogram, values")
-          ->type_name("NAME");
-  command->add_option("-o,--output", words->output, "write it as a .npy file")
-      ->type_name("X.npy")
-      ->needs(tensor);
+  command->add_option("--tensor", words->tensor, "this one: statistics, histogram, values")
+      ->type_name("NAME");
+  command->add_option("-o,--output", words->output, "write it as a .npy file")->type_name("X.npy");
   command->add_option("--from", words->from, "the first element that is told; 0")
       ->check(WholeNumber())
-      ->type_name("I")
-      ->needs(tensor);
+      ->type_name("I");
   command->add_option("--count", words->count, "how many are told; 100, at most 100000")
       ->check(CLI::Range(int64_t{0}, kMostAtOnce))
-      ->type_name("N")
-      ->needs(tensor);
+      ->type_name("N");
+  OnlyBeside(*command, main, {"--tensor"}, {"--output", "--from", "--count"});
   command->add_option("--seed", words->seed, "of random operators that have no seed of their own; 1")
       ->check(WholeNumber())
       ->type_name("S");

@@ -118,6 +118,16 @@ Result<Bytes> ReadFile(const std::string& path) {
 }
 
 Result<void> WriteFile(const std::string& path, std::string_view bytes) {
+  FileSet one;
+  WEFT_TRY_VOID(one.Add(path, bytes));
+  return one.Commit();
+}
+
+FileSet::~FileSet() {
+  for (const Pending& file : pending_) ::unlink(file.temporary.c_str());
+}
+
+Result<void> FileSet::Add(const std::string& path, std::string_view bytes) {
   if (path == "-") {
     const Result<void> written = WriteAll(STDOUT_FILENO, path, bytes);
     if (!written) return Error{ErrorCode::kIo, "cannot write to standard output"};
@@ -133,19 +143,26 @@ Result<void> WriteFile(const std::string& path, std::string_view bytes) {
   std::string temporary = StrCat(target, ".XXXXXX");
   Descriptor file(::mkstemp(temporary.data()));
   if (file.get() < 0) return SystemError("write", path, errno);
-  const auto give_up = [&](Error error) {
-    file.Close();
-    ::unlink(temporary.c_str());
-    return error;
-  };
+  pending_.push_back({path, target, temporary});
   const mode_t mask = ::umask(0);
   ::umask(mask);
   const mode_t mode = exists ? info.st_mode & 07777 : 0666 & ~mask;
-  if (::fchmod(file.get(), mode) != 0) return give_up(SystemError("write", path, errno));
-  Result<void> written = WriteAll(file.get(), path, bytes);
-  if (!written) return give_up(std::move(written).error());
-  if (file.Close() != 0) return give_up(SystemError("write", path, errno));
-  if (::rename(temporary.c_str(), target.c_str()) != 0) return give_up(SystemError("write", path, errno));
+  if (::fchmod(file.get(), mode) != 0) return SystemError("write", path, errno);
+  WEFT_TRY_VOID(WriteAll(file.get(), path, bytes));
+  if (file.Close() != 0) return SystemError("write", path, errno);
+  return {};
+}
+
+Result<void> FileSet::Commit() {
+  for (size_t i = 0; i < pending_.size(); ++i) {
+    if (::rename(pending_[i].temporary.c_str(), pending_[i].target.c_str()) == 0) continue;
+    Error error = SystemError("write", pending_[i].path, errno);
+    for (size_t k = 0; k < i; ++k)
+      StrAppend(error.message, k == 0 ? "; written already: " : ", ", pending_[k].path);
+    pending_.erase(pending_.begin(), pending_.begin() + static_cast<ptrdiff_t>(i));
+    return error;
+  }
+  pending_.clear();
   return {};
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/result.h"
 #include "core/ir/bytes.h"
@@ -25,6 +26,27 @@ Result<Bytes> ReadFile(const std::string& path);
 /// Writes `path`, or standard output for "-". What is no regular file (a pipe, /dev/null) is written
 /// directly; a symbolic link keeps pointing where it does, and the file keeps its permissions. Errors: kIo.
 Result<void> WriteFile(const std::string& path, std::string_view bytes);
+
+/// Files that appear together or not at all: each is written under a temporary name, at the end all get
+/// theirs. What was added and not committed leaves nothing.
+class FileSet {
+ public:
+  FileSet() = default;
+  FileSet(const FileSet&) = delete;
+  FileSet& operator=(const FileSet&) = delete;
+  ~FileSet();
+
+  /// As WriteFile, but that a regular file has its name from Commit on.
+  Result<void> Add(const std::string& path, std::string_view bytes);
+  /// Errors: kIo, which names what already has its name; the rest is gone.
+  Result<void> Commit();
+
+ private:
+  struct Pending {
+    std::string path, target, temporary;
+  };
+  std::vector<Pending> pending_;
+};
 
 /// "<stdin>" for "-": what messages call a file.
 std::string FileLabel(const std::string& path);

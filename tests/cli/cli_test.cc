@@ -46,6 +46,26 @@ TEST(Usage, ExitCodes) {
   EXPECT_EQ(as_json.json()["error"]["code"], "invalid_argument");
 }
 
+TEST(Usage, AnOptionThatNeedsAnotherSaysWhich) {
+  const auto told = [](const std::vector<std::string>& words) {
+    const Outcome outcome = Weft(words, kMlp);
+    EXPECT_EQ(outcome.exit, 2) << words[0];
+    return outcome.err.substr(0, outcome.err.find('\n'));
+  };
+  EXPECT_EQ(told({"grad", "-", "--loss", "loss", "--separate"}),
+            "weft grad: --separate: does nothing alone, expected --output OUT beside it");
+  EXPECT_EQ(told({"grad", "-", "--loss", "loss", "--input", "x=2,2"}),
+            "weft grad: --input: does nothing alone, expected --json beside it");
+  EXPECT_EQ(told({"example", "-o", "x.pbtxt"}),
+            "weft example: --output: does nothing alone, expected NAME beside it");
+  EXPECT_EQ(told({"pass", "predictor", "-", "--init-output", "x.pbtxt"}),
+            "weft pass predictor: --init-output: does nothing alone, expected INIT beside it");
+  EXPECT_EQ(told({"run", "-", "--out", "x"}),
+            "weft run: --out: does nothing alone, expected --fetch BLOB beside it");
+  EXPECT_EQ(told({"tensors", "-", "--count", "3"}),
+            "weft tensors: --count: does nothing alone, expected --tensor NAME beside it");
+}
+
 TEST(Usage, EverySubcommandHasHelp) {
   for (const char* name : {"print", "ssa", "grad", "gradcheck", "run", "clone", "extract", "check", "convert",
                            "ops", "diff", "pass", "parallel", "devices", "example", "completion", "shapes"}) {

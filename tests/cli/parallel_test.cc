@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "tests/cli/run_weft.h"
 
@@ -204,8 +206,10 @@ TEST(Parallel, RefusesWithAReason) {
   EXPECT_EQ(message({"--devices", "cpu:0-1", "--optimizer", "sdg"}),
             "weft: error: there is no optimizer sdg; there is sgd, adagrad, adam, rmsprop, adadelta, ftrl\n");
   const std::string odd = model.folder.Write("odd.pbtxt", "op {");
-  for (const char* option : {"--post-sync", "--update"}) {
-    const std::string told = message({"--devices", "cpu:0-1", option, odd});
+  for (std::vector<std::string> words :
+       {std::vector<std::string>{"--optimizer", "sgd", "--post-sync", odd}, {"--update", odd}}) {
+    words.insert(words.end(), {"--devices", "cpu:0-1"});
+    const std::string told = message(words);
     EXPECT_EQ(told.find(StrCat("weft: error: ", odd, ": ")), 0u) << told;
   }
   EXPECT_EQ(message({"--devices", "cpu:0,0"}), "weft: error: devices: 0 is given twice\n");
@@ -213,6 +217,51 @@ TEST(Parallel, RefusesWithAReason) {
   EXPECT_EQ(message({"--devices", "cpu:0", "--loss-scale-op", "--optimizer", "sgd"}),
             "weft: error: the last operator that writes the loss loss is no Scale on it, which could carry "
             "the loss scale\n");
+}
+
+// All files of DIR or none; what was there before stays.
+TEST(Parallel, AFailedWriteLeavesNothing) {
+  const Model model;
+  const std::vector<std::string> words = {"--devices", "cpu:0-1", "--optimizer", "sgd"};
+  fs::create_directories(model.out + "/plan.pbtxt");
+  std::ofstream(model.out + "/init.pbtxt") << "mine";
+  const Outcome folder = model.Parallel(words);
+  EXPECT_EQ(folder.exit, 1);
+  EXPECT_EQ(folder.err, StrCat("weft: error: cannot write ", model.out, "/plan.pbtxt: Is a directory\n"));
+  EXPECT_EQ(Read(model.out + "/init.pbtxt"), "mine");
+  EXPECT_EQ(std::distance(fs::directory_iterator(model.out), fs::directory_iterator()), 2);
+
+  fs::remove_all(model.out);
+  const Outcome full =
+      Shell(StrCat("trap '' XFSZ; ulimit -f 1; \"$WEFT\" parallel --init ", model.init, " --net ", model.net,
+                   " --loss loss --optimizer sgd --devices cpu:0-9 -o ", model.out));
+  EXPECT_EQ(full.exit, 1);
+  EXPECT_NE(full.err.find("cannot write"), std::string::npos) << full.err;
+  EXPECT_FALSE(fs::exists(model.out));
+}
+
+// An option that only another gives a meaning is not passed over.
+TEST(Parallel, SaysWhichOptionIsMissing) {
+  const Model model;
+  const auto told = [&](std::vector<std::string> words) {
+    words.insert(words.end(), {"--devices", "cpu:0-1"});
+    const Outcome outcome = model.Parallel(words);
+    EXPECT_EQ(outcome.exit, 2) << words[0];
+    EXPECT_FALSE(fs::exists(model.out)) << words[0];
+    return outcome.err.substr(0, outcome.err.find('\n'));
+  };
+  EXPECT_EQ(told({"--shard-id", "1"}),
+            "weft parallel: --shard-id: does nothing alone, expected --shards N beside it");
+  for (const char* option : {"--engine=NCCL", "--store=s", "--transport=tcp", "--interface=eth0",
+                             "--sum=cpu_0/y", "--max-concurrent=2", "--barrier-timeout=5"})
+    EXPECT_NE(told({option}).find("expected --shards N beside it"), std::string::npos) << option;
+  for (const char* option : {"--nccl", "--shared-model", "--no-broadcast-computed", "--bucket-bytes=10",
+                             "--bucket-count=2", "--share-gradients", "--free", "--post-sync=net.pbtxt"})
+    EXPECT_NE(told({option}).find("expected --optimizer SPEC or --update FILE beside it"), std::string::npos)
+        << option;
+  EXPECT_NE(told({"--keep", "y", "--optimizer", "sgd"}).find("expected --free beside it"), std::string::npos);
+  EXPECT_NE(told({"--blocks", "2"}).find("expected --bmuf SPEC beside it"), std::string::npos);
+  EXPECT_NE(told({"--ranks", "2"}).find("expected --input BLOB=SHAPE beside it"), std::string::npos);
 }
 
 }  // namespace
