@@ -112,6 +112,27 @@ test('the open dialog takes several files', async () => {
   assert.equal((await shown()).documents, 2);
 });
 
+test('a file that fails while another is read takes nothing from it', async () => {
+  await openPage(page, server.url);
+  const states = await page.evaluate(async (text) => {
+    const { app } = window.weft, { engine } = app, read = engine.open;
+    const bytes = () => new TextEncoder().encode(text);
+    let finish;
+    const held = new Promise((done) => (finish = done));
+    engine.open = (file) => ({ result: held.then(() => read.call(engine, file).result), cancel() {} });
+    const first = app.open([{ name: 'first.pbtxt', bytes: bytes() }]);
+    app.state.sketched = true;
+    engine.open = () => ({ result: Promise.reject(new Error('no net')), cancel() {} });
+    await app.open([{ name: 'bad.pb', bytes: bytes() }]);
+    const before = app.state.sketched;
+    finish();
+    await first;
+    engine.open = read;
+    return [before, app.state.sketched, app.state.view?.net.numOps];
+  }, 'op { input: "x" output: "y" type: "Relu" }');
+  assert.deepEqual(states, [true, false, 1]);
+});
+
 test('#url= opens a file from a server', async () => {
   const files = await serve(models);
   await page.goto('about:blank');

@@ -9,7 +9,9 @@ import type { Incoming } from './files.ts';
 
 export class Opening {
   private readonly app: App;
-  private opening = 0; // how often; who waited looks whether somebody opened more meanwhile
+  private opening = 0; // how often
+  private shown = 0; // the last opening that showed its net: one from before it shows no more
+  private going = 0; // those that have not ended
 
   constructor(app: App) {
     this.app = app;
@@ -18,9 +20,10 @@ export class Opening {
   /** Opens files one after another and shows the largest net that fills no other. Until a single large file is read, a
    *  sketch of it shows. */
   async open(files: Incoming[]): Promise<void> {
+    ++this.going;
     await this.openAll(files);
     const { state } = this.app;
-    if (!state.sketched) return;
+    if (--this.going > 0 || !state.sketched) return;
     state.sketched = false; // nothing came of it
     this.app.tell('files');
   }
@@ -67,16 +70,19 @@ export class Opening {
     }
     if (opened.length === 0) return;
     await app.refresh();
-    if (opening !== this.opening) return;
+    if (opening < this.shown) return;
     const fresh = state.nets.filter((net) => opened.includes(net.document) && net.parent < 0);
     const inits = new Set(state.pairs.map((pair) => pair.init));
     const best = [...fresh].sort((a, b) => Number(inits.has(a.id)) - Number(inits.has(b.id)) || b.numOps - a.numOps)[0];
-    if (best) await app.show(best.id);
-    else if (failed.length === 0) app.onWithoutNet();
+    if (best) {
+      this.shown = opening;
+      await app.show(best.id);
+    } else if (failed.length === 0) app.onWithoutNet();
   }
 
   private sketch(scene: Uint32Array): void {
     const { app } = this;
+    if (app.state.view) return;
     app.state.sketched = app.render.setScene(scene);
     app.tell('files');
     app.view.open();
