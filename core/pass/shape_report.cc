@@ -129,13 +129,17 @@ class Printer {
   const EmitPiece& emit_;
 };
 
-void WriteCost(JsonWriter& json, const ShapeTable& table, const OpCost& cost, Dim parameters) {
+void WriteCost(JsonWriter& json, const ShapeTable& table, const OpCost& cost) {
   json.Key("flops");
   WriteDim(json, table, cost.flops);
   json.Key("read");
   WriteDim(json, table, cost.read);
   json.Key("written");
   WriteDim(json, table, cost.written);
+}
+
+void WriteCost(JsonWriter& json, const ShapeTable& table, const OpCost& cost, Dim parameters) {
+  WriteCost(json, table, cost);
   json.Key("parameters");
   WriteDim(json, table, parameters);
 }
@@ -186,6 +190,22 @@ void WriteBlobs(JsonWriter& json, const Net& net, const NetShapes& shapes, Shape
                StrCat(path, path.empty() ? "" : "/", nested.op, ".", nested.arg));
 }
 
+// Those of each net inside an operator, one run of it.
+void WriteNestedCosts(JsonWriter& json, const NetShapes& shapes, ShapeTable& table, const std::string& path) {
+  for (const NetShapes::Nested& nested : shapes.nested) {
+    const std::string inside = StrCat(path, path.empty() ? "" : "/", nested.op, ".", nested.arg);
+    const std::vector<OpCost> costs = OpCosts(*nested.shapes, table);
+    json.BeginObject().Key("net").String(inside).Key("operators").BeginArray();
+    for (size_t i = 0; i < costs.size(); ++i) {
+      json.BeginObject().Key("op").Int(i).Key("type").String(nested.net->Str(nested.net->ops[i].type));
+      WriteCost(json, table, costs[i]);
+      json.EndObject();
+    }
+    json.EndArray().EndObject();
+    WriteNestedCosts(json, *nested.shapes, table, inside);
+  }
+}
+
 }  // namespace
 
 void WriteDim(JsonWriter& json, const ShapeTable& table, Dim dim) {
@@ -222,6 +242,8 @@ void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, cons
     WriteCost(json, table, cost.ops[i], cost.parameters[i]);
     json.EndObject();
   }
+  json.EndArray().Key("nested").BeginArray();
+  WriteNestedCosts(json, shapes, table, "");
   json.EndArray().Key("scopes").BeginArray();
   for (const ScopeCost& scope : cost.scopes) {
     json.BeginObject().Key("scope").String(scope.scope).Key("operators").Int(scope.sum.ops);

@@ -19,9 +19,9 @@ void PrintShapes(const Net& net, const NetShapes& shapes, const NetCost& cost, c
 std::string ShapesListing(const Net& net, const NetShapes& shapes, const NetCost& cost,
                           const ShapeTable& table);
 
-/// The members net, whole, blobs, operators, scopes, total, live, peak, missing_inputs, silent_operators and
-/// findings of an object. Extents and sums are numbers, or formulas as text; null when they are unknown;
-/// extents that depend on data are "?".
+/// The members net, whole, blobs, operators, nested (operators of the nets inside, by path), scopes, total,
+/// live, peak, missing_inputs, silent_operators and findings of an object. Extents and sums are numbers, or
+/// formulas as text; null when they are unknown; extents that depend on data are "?".
 void WriteShapes(JsonWriter& json, const Net& net, const NetShapes& shapes, const NetCost& cost,
                  ShapeTable& table);
 

@@ -122,6 +122,7 @@ void AddShapes(CLI::App& app, Main& main) {
       "\"blobs\":[{\"name\",\"version\",\"op\":n|null,\"net\":path,\"kind\":\"tensor|object|unknown\","
       "\"type\",\"shape\":[...],\"bytes\",\"live\":[first op,last op]}],\n"
       "  \"operators\":[{\"op\",\"type\",\"flops\",\"read\",\"written\",\"parameters\"}],\n"
+      "  \"nested\":[{\"net\":path,\"operators\":[{\"op\",\"type\",\"flops\",\"read\",\"written\"}]}],\n"
       "  \"scopes\":[{\"scope\",\"operators\",\"unknown\",\"flops\",\"read\",\"written\",\"parameters\"}],\n"
       "  "
       "\"total\":{\"operators\",\"unknown\",\"flops\",\"read\",\"written\",\"parameters\",\"parameter_"

@@ -620,6 +620,27 @@ TEST(Shapes, SavingsAreThoseOfThePasses) {
   EXPECT_TRUE(forward["recompute"].empty());
 }
 
+TEST(Shapes, CostsOfNetsInside) {
+  const Outcome shapes = Weft({"shapes", "-", "--input", "x=2,3", "--input", "go=1:bool", "--json"}, R"(
+name: "outer" external_input: "x" external_input: "go"
+op { type: "If" input: "go" output: "y"
+     arg { name: "then_net" n { external_input: "x" external_output: "y"
+       op { type: "Relu" input: "x" output: "h" } op { type: "Scale" input: "h" output: "y" } } } })");
+  EXPECT_EQ(shapes.exit, 0) << shapes.err;
+  const json nested = shapes.json()["nested"];
+  ASSERT_EQ(nested.size(), 1u);
+  EXPECT_EQ(nested[0]["net"], "0.then_net");
+  ASSERT_EQ(nested[0]["operators"].size(), 2u);
+  EXPECT_EQ(nested[0]["operators"][1]["op"], 1);
+  EXPECT_EQ(nested[0]["operators"][1]["type"], "Scale");
+  EXPECT_EQ(nested[0]["operators"][1]["written"], 24);
+  // The operator around costs what is in it.
+  int64_t flops = 0;
+  for (const json& op : nested[0]["operators"]) flops += op["flops"].get<int64_t>();
+  EXPECT_EQ(shapes.json()["operators"][0]["flops"], flops);
+  EXPECT_TRUE(Weft({"shapes", "-", "--json"}, kShapeless).json()["nested"].empty());
+}
+
 TEST(Shapes, WhatIsWrongOrMissing) {
   const Folder folder;
   const std::string net = folder.Write("net.pbtxt", kShapeless);

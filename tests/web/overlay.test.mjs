@@ -6,7 +6,7 @@
 import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, opPoint, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, root, shotBoth, weft, withBrowser } from './support.mjs';
 
 let server, page;
 withBrowser(async (made) => {
@@ -113,4 +113,56 @@ test('a trace lands as time per operator: complete events, pairs of begin and en
   assert.deepEqual(Object.values(numbers).map((n) => Math.round(n * 1e6)), [2000, 250, 40]);
   assert.equal(await page.evaluate(() => window.weft.app.tint.text(0)), 'Time 2.00 ms');
   await shotBoth(page, 'overlay-trace');
+});
+
+test('what stands in the box of an operator has its colours, too: by cost, by path, by the timeline', async () => {
+  const file = join(root, 'web/examples/loop.pbtxt');
+  await openPage(page, server.url);
+  await dropAndShow(page, [file]);
+  await page.evaluate(() => window.weft.theme.set('light'));
+  await page.click('.rail [data-tool=shapes]');
+  const shapes = { x: '2,3', w: '3,3', b: '3', limit: '1' };
+  for (const [name, shape] of Object.entries(shapes)) await page.fill(`.shapes [aria-label="Shape of ${name}"]`, shape);
+  await page.selectOption('.shapes [aria-label="Type of limit"]', 'int32');
+  const words = Object.entries(shapes).flatMap(([name, shape]) => ['--input', `${name}=${shape}${name === 'limit' ? ':int32' : ''}`]);
+  await page.waitForFunction((n) => window.weft.app.measures.asked().filter((word) => word === '--input').length === n, 4);
+  const { nested } = JSON.parse(execFileSync(weft, ['shapes', file, ...words, '--json']));
+  const around = Number(nested[0].net.split('.')[0]), dear = nested[0].operators.reduce((a, b) => ((b.flops ?? 0) > (a.flops ?? 0) ? b : a));
+  await page.evaluate((op) => window.weft.app.inPlace.toggle(op), around);
+  const first = await page.evaluate(() => window.weft.app.state.view.inside[1].firstOp);
+  const plain = await paint(first + dear.op);
+  await page.click('.rail [data-tool=overlay]');
+  await page.click('.overlay .choices >> text="Operations"');
+  await titled('Operations');
+  const inside = () => page.evaluate(() => Object.fromEntries([...window.weft.app.tint.overlay.inside].map(([path, numbers]) => [path, [...numbers].map((n) => (Number.isNaN(n) ? 0 : n))])));
+  assert.deepEqual(await inside(), Object.fromEntries(nested.map(({ net, operators }) => [net, operators.map((op) => op.flops ?? 0)])));
+  const tinted = await paint(first + dear.op);
+  assert.ok(plain[2] - tinted[2] > 15 || plain[1] - tinted[1] > 15, `${plain} ${tinted}`);
+  const at = await opPoint(page, first + dear.op);
+  await page.mouse.move(at.x, at.y);
+  await page.waitForFunction((n) => document.querySelector('.tip:not(.hidden)')?.textContent.includes(`Operations ${n} flop`), dear.flops);
+  await shotBoth(page, 'overlay-inside');
+  // Its cost and shapes are in its details.
+  await page.evaluate((op) => window.weft.app.selectOp(op), first + dear.op);
+  await page.waitForFunction((n) => document.querySelector('.details .cost')?.textContent.startsWith(`${n} flop`), dear.flops);
+  assert.match(await page.textContent('.details .ports .shape'), /^[\d×]+/);
+  // By path and number.
+  await paste(JSON.stringify({ [`${nested[0].net}/${dear.op}`]: '#ff8800' }));
+  await titled('Pasted');
+  const [r, g, b] = await paint(first + dear.op);
+  assert.ok(r > 230 && g > 110 && g < 185 && b < 90, `${r} ${g} ${b}`);
+  // A moment before the operator around veils what is in it, and one at it does not.
+  const veiled = (op) => page.evaluate((moment) => {
+    const { app, render } = window.weft, tint = render.tint.bind(render);
+    let words = [];
+    render.tint = (all) => tint((words = all));
+    app.tint.moveTo(moment);
+    delete render.tint;
+    return [...words].flatMap((word, i) => (word >>> 31 ? [i] : []));
+  }, op);
+  const all = await page.evaluate(() => window.weft.app.state.view.inside.at(-1)).then(({ firstOp, numOps }) => firstOp + numOps);
+  const from = (op) => Array.from({ length: all - op }, (_, i) => op + i);
+  assert.deepEqual(await veiled(around - 1), from(around));
+  assert.deepEqual(await veiled(around), from(around + 1).filter((op) => op < first));
+  await page.evaluate(() => window.weft.app.tint.moveTo(null));
 });

@@ -159,6 +159,18 @@ test('nets inside operators open in the operator’s box, with what they take fr
     return [...new TextDecoder().decode(new Uint8Array(words.buffer)).matchAll(/best@2|step@1|loop_net|then_net/g)].map(String);
   });
   assert.deepEqual(new Set(svg), new Set(['best@2', 'step@1', 'loop_net', 'then_net']));
+  // What is found inside is marked where it stands, and the list goes there; a box of several needs their net alone.
+  await page.evaluate(() => window.weft.app.find('type:Sub'));
+  await page.waitForFunction(() => [...window.weft.app.inPlace.matches()].join() === '5');
+  await page.click('[data-tab=found]');
+  await page.click('.found .line:has-text("loop_net")');
+  await page.waitForFunction(() => window.weft.app.state.selection?.op === 5 && window.weft.app.state.view.inside.length === 4);
+  await shotBoth(page, 'in-place-found');
+  await page.focus('#graph');
+  await press(page, 'Control+g');
+  await page.waitForSelector('.notice:has-text("one by one")');
+  await press(page, 'Escape');
+  await page.evaluate(() => window.weft.app.clearFound());
   // The address opens it again.
   const fragment = await page.evaluate(() => window.weft.app.link.fragment());
   assert.match(fragment, /&inside=3&/);

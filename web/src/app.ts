@@ -24,6 +24,7 @@ export type Topic = 'files' | 'net' | 'scene' | 'selection' | 'found' | 'faults'
 
 const MAX_COPIED = 1000; // operators that are copied as text at once
 const MAX_MARKED = 5000; // neighbours that are marked around a selection
+const ONE_BY_ONE: Problem = { title: 'Operators inside a box are selected one by one', text: 'Several of them are chosen, and collapsed into one box, where their net shows alone: Alt + double click enters it.' };
 
 export class App {
   readonly state: State = emptyState();
@@ -167,7 +168,7 @@ export class App {
       return false;
     }
     view.mode = this.render.counts().mode as LayoutMode;
-    if (!other) this.render.mark('match', { ops: state.found?.ops ?? state.faults });
+    if (!other) this.render.mark('match', { ops: this.inPlace.matches() });
     if (other) this.tell('net'); // panels come first: they decide how wide the view is
     if (view.camera && other) this.view.set(view.camera);
     else if (how.fresh || other) this.view.open();
@@ -352,7 +353,8 @@ export class App {
     if (!view) return;
     if (ops.length < 2) return ops[0] === undefined ? this.select(null) : this.selectOp(ops[0]);
     const mine = ++this.selecting;
-    const sorted = Int32Array.from(new Set(ops)).filter((op) => op < view.net.numOps).sort(); // those in boxes one by one
+    const sorted = Int32Array.from(new Set(ops)).filter((op) => op < view.net.numOps).sort();
+    if (sorted.length === 0) return this.onProblem(ONE_BY_ONE);
     await this.learnTypes(view.net.id, [...sorted.subarray(0, MAX_MARKED)]);
     if (mine !== this.selecting) return;
     this.select({ what: 'ops', ops: sorted });
@@ -384,6 +386,7 @@ export class App {
     const { view } = this.state;
     const ops = this.selectedOps();
     if (!view || ops.length === 0) return;
+    if (ops.some((op) => op >= view.net.numOps)) return this.onProblem(ONE_BY_ONE);
     const anchor = this.anchorOf({ op: ops[0] ?? 0 });
     const expanded = new Set(view.options.expandAll ? await this.scopesBelow(view, 0) : view.expanded);
     const scope = await this.engine.ask('group', view.net.id, view.mode, ops, `${this.typeOf(ops[0] ?? -1)} and ${ops.length - 1} more`);
@@ -615,16 +618,21 @@ export class App {
     }
     if (this.state.found !== found) return;
     found.running = false;
-    this.render.mark('match', { ops: found.ops });
-    this.view.invalidate();
+    this.markMatches();
     this.tell('found');
     if (found.error) return;
     void searchElsewhere(this, query, (net, place, ops) => {
       if (this.state.found !== found) return false;
-      if (ops.length > 0) found.elsewhere.push({ net: net.id, place, ops });
-      if (ops.length > 0) this.tell('found');
+      if (ops.length === 0) return true;
+      found.elsewhere.push({ net: net.id, place, ops });
+      if (this.state.view?.inside.some((inner) => inner.net === net.id)) this.markMatches();
+      this.tell('found');
       return true;
     }).catch(() => {}); // a net that cannot be searched has no matches
+  }
+  private markMatches(): void {
+    this.render.mark('match', { ops: this.inPlace.matches() });
+    this.view.invalidate();
   }
   clearFound(): void {
     this.state.found = null;

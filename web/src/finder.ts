@@ -49,7 +49,8 @@ export async function searchElsewhere(app: App, query: string, add: (net: NetInf
 
 /** Goes to what was found in another net; the query stays, and is asked there. */
 export async function goElsewhere(app: App, net: number, op: number): Promise<void> {
-  const query = app.state.found?.query ?? '';
+  const query = app.state.found?.query ?? '', drawn = app.state.view?.inside.find((inner) => inner.net === net && inner.around >= 0);
+  if (drawn) return app.selectOp(drawn.firstOp + op, { reveal: true });
   await app.show(net);
   await app.find(query);
   const { found } = app.state;

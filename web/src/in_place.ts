@@ -15,6 +15,9 @@ export interface Place {
   inside: SceneNet | null; // null: the outermost
 }
 
+/** A net of the scene: its path as commands have it, "3.loop_net/1.then_net", and where its numbers begin. */
+export interface Drawn { path: string; net: number; firstOp: number; numOps: number; firstValue: number }
+
 /** The frame around what an operator holds, as the renderer knows it. */
 const frameOf = (op: number): number => (op | 0x80000000) >>> 0;
 
@@ -25,6 +28,20 @@ export class InPlace {
     this.app = app;
   }
 
+  /** What the scene shows: the net alone, or with those in the boxes of operators. */
+  drawn(): Drawn[] {
+    const { app } = this, { view } = app.state, own = app.path().slice(1).map((net) => `${net.parentOp}.${net.parentArg}`);
+    if (!view) return [];
+    if (view.inside.length === 0) return [{ path: own.join('/'), net: view.net.id, firstOp: 0, numOps: view.net.numOps, firstValue: 0 }];
+    return view.inside.map((net) => ({ ...net, path: [...own, ...this.pathOf(net.firstOp)].join('/') }));
+  }
+  /** What was found in the nets that are drawn, in the scene's numbers; else the operators at fault. */
+  matches(): ArrayLike<number> {
+    const { found, faults, view } = this.app.state;
+    const inside = view?.inside.filter((net) => net.around >= 0).flatMap(({ net, firstOp }) =>
+      (found?.elsewhere ?? []).filter((other) => other.net === net).flatMap(({ ops }) => [...ops].map((op) => op + firstOp))) ?? [];
+    return !found ? faults : inside.length > 0 ? [...found.ops, ...inside] : found.ops;
+  }
   /** What an operator's number in the scene stands for. */
   locate(op: number): Place {
     const { view } = this.app.state;

@@ -7,6 +7,7 @@
 import type { NetInfo } from '../../wasm/weft.d.ts';
 import type { File } from './command.ts';
 import type { Task } from './engine.ts';
+import type { Drawn } from './in_place.ts';
 import type { State } from './state.ts';
 import type { Workshop } from './workshop.ts';
 
@@ -19,8 +20,10 @@ export interface Measured {
 }
 export interface Costs { flops: Amount; read: Amount; written: Amount; parameters: Amount }
 export interface OpCosts extends Costs { op: number; type: string }
+/** One run of a net inside an operator. */
+export interface NestedCosts { net: string; operators: Omit<OpCosts, 'parameters'>[] }
 export interface Told {
-  net: string; whole: boolean; blobs: Measured[]; operators: OpCosts[];
+  net: string; whole: boolean; blobs: Measured[]; operators: OpCosts[]; nested: NestedCosts[];
   scopes: (Costs & { scope: string; operators: number; unknown: number })[];
   total: Costs & { operators: number; unknown: number; parameter_bytes: Amount; state: Amount; state_bytes: Amount };
   live: number[]; peak: { bytes: Amount; op: number | null; unsized: number };
@@ -35,6 +38,7 @@ export interface Given { shape: string; type: string }
 interface Page {
   readonly state: State;
   readonly workshop: Workshop;
+  readonly inPlace: { drawn(): Drawn[] };
   path(): NetInfo[];
   on(topics: 'files'[], listener: () => void): void;
   tell(topic: 'measures'): void;
@@ -89,8 +93,10 @@ export class Measures {
     const inside = path.slice(1).map((net) => `${net.parentOp}.${net.parentArg}`).join('/');
     return this.answers.get(path[0]?.id ?? -1)?.values.get(inside) ?? [];
   }
+  /** By its number in the scene. */
   value(id: number): Measured | undefined {
-    return this.values()[id];
+    const at = this.page.inPlace.drawn().filter(({ firstValue }) => id >= firstValue).at(-1);
+    return at && this.answers.get(this.net()?.id ?? -1)?.values.get(at.path)?.[id - at.firstValue];
   }
   /** "8×64×56×56 float, 51.4 MB" of a value of the net that shows; empty when nothing is known. */
   text(id: number): string {
@@ -98,9 +104,10 @@ export class Measures {
     return value ? [shapeText(value), value.shape && value.type !== 'float' ? ` ${value.type}` : '', value.bytes ? `, ${amount(value.bytes, 'B')}` : ''].join('') : '';
   }
 
-  /** "1.9 G flop, reads 4.9 MB, writes 25.7 MB" of an operator of the outermost net. */
+  /** "1.9 G flop, reads 4.9 MB, writes 25.7 MB" of an operator of the scene. */
   cost(op: number): string {
-    const cost = this.page.path().length === 1 ? this.told()?.operators[op] : undefined;
+    const told = this.told(), at = this.page.inPlace.drawn().filter(({ firstOp }) => op >= firstOp).at(-1);
+    const cost = at && (at.path ? told?.nested.find(({ net }) => net === at.path)?.operators : told?.operators)?.[op - at.firstOp];
     return cost && cost.flops !== null ? `${amount(cost.flops)} flop, reads ${amount(cost.read, 'B')}, writes ${amount(cost.written, 'B')}` : '';
   }
 

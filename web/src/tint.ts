@@ -9,8 +9,10 @@ import { h, icon } from './dom.ts';
 
 export interface Overlay {
   title: string; // "Operations"
-  /** By operator of the net `net`: NaN where there is nothing. */
+  /** By operator of the net `net`, the outermost: NaN where there is nothing. */
   numbers: Float64Array;
+  /** The same for the nets inside it, by path. */
+  inside: Map<string, Float64Array>;
   /** For words instead of numbers: numbers are indices into these. A word like #a0c4ff is its own colour. */
   words: string[];
   text(n: number): string;
@@ -36,12 +38,14 @@ export class Tint {
   }
 
   get overlay(): Overlay | null {
-    return this.shown?.net === this.app.state.view?.net.id ? this.shown : null;
+    return this.shown?.net === this.app.path()[0]?.id ? this.shown : null;
   }
   show(overlay: Overlay | null): void {
     this.shown = overlay;
-    const known = (overlay?.numbers ?? new Float64Array()).filter((n) => !Number.isNaN(n));
-    this.range = [known.reduce((a, b) => Math.min(a, b), 0), known.reduce((a, b) => Math.max(a, b), -Infinity)];
+    this.range = [0, -Infinity];
+    for (const numbers of overlay ? [overlay.numbers, ...overlay.inside.values()] : []) {
+      for (const n of numbers) if (!Number.isNaN(n)) this.range = [Math.min(this.range[0], n), Math.max(this.range[1], n)];
+    }
     this.apply();
     this.app.tell('tint');
   }
@@ -52,7 +56,8 @@ export class Tint {
   }
   /** For the tip: "Operations 1.9 G". */
   text(op: number): string {
-    const { overlay } = this, n = overlay?.numbers[op] ?? NaN;
+    const { overlay } = this, net = this.app.inPlace.drawn().filter(({ firstOp }) => op >= firstOp).at(-1);
+    const n = (overlay && net && of(overlay, net.path)?.[op - net.firstOp]) ?? NaN;
     return overlay && !Number.isNaN(n) ? `${overlay.title} ${overlay.words[n] ?? overlay.text(n)}` : '';
   }
 
@@ -61,15 +66,23 @@ export class Tint {
     this.describe(overlay);
     if (!overlay && at === null && !this.tinted) return;
     this.tinted = !!overlay || at !== null;
-    const words = new Uint32Array(this.tinted ? app.state.view?.net.numOps ?? 0 : 0);
+    const nets = app.inPlace.drawn(), last = nets.at(-1);
+    const words = new Uint32Array(this.tinted && last ? last.firstOp + last.numOps : 0);
     if (overlay) {
       const colors = overlay.words.map((word, i) => (MOST << 24) | color(word, i)), heat = color('', -1);
-      for (let op = 0; op < words.length; ++op) {
-        const n = overlay.numbers[op] ?? NaN;
-        if (!Number.isNaN(n)) words[op] = colors.length > 0 ? colors[n] ?? 0 : (Math.round(this.strength(n) * MOST) << 24) | heat;
+      for (const { path, firstOp, numOps } of nets) {
+        const numbers = of(overlay, path);
+        for (let op = 0; numbers && op < numOps; ++op) {
+          const n = numbers[op] ?? NaN;
+          if (!Number.isNaN(n)) words[firstOp + op] = colors.length > 0 ? colors[n] ?? 0 : (Math.round(this.strength(n) * MOST) << 24) | heat;
+        }
       }
     }
-    if (at !== null) for (let op = at + 1; op < words.length; ++op) words[op] = ((words[op] ?? 0) | 0x80000000) >>> 0;
+    if (at !== null) for (const { firstOp, numOps } of nets) {
+      // What an operator holds runs with it.
+      const [from, to] = firstOp === 0 ? [at + 1, numOps] : app.inPlace.outermost(firstOp) > at ? [firstOp, firstOp + numOps] : [0, 0];
+      for (let op = from; op < to; ++op) words[op] = ((words[op] ?? 0) | 0x80000000) >>> 0;
+    }
     app.render.tint(words);
     app.view?.invalidate();
   }
@@ -93,6 +106,8 @@ export class Tint {
       h('button', { 'aria-label': 'Remove the colours', title: 'Remove the colours', onclick: () => this.show(null) }, icon('M4 4l8 8M12 4l-8 8')));
   }
 }
+
+const of = (overlay: Overlay, path: string): Float64Array | undefined => (path ? overlay.inside.get(path) : overlay.numbers);
 
 /** A word's own colour, or the i-th of the style sheet's; the heat's for -1. */
 function color(word: string, i: number): number {

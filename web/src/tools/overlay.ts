@@ -7,7 +7,7 @@
 import type { App } from '../app.ts';
 import { count, h } from '../dom.ts';
 import { chooseFiles } from '../files.ts';
-import { type Told, amount, size } from '../measures.ts';
+import { type Costs, type Told, amount, size } from '../measures.ts';
 import type { Overlay } from '../tint.ts';
 import { Progress, type Tool, part } from './tool.ts';
 
@@ -57,30 +57,38 @@ function readTrace(events: Event[]): Map<string, number> {
   return out;
 }
 
-/** By operator. A key is an operator's index, a blob that it writes, with @version or in all, or "Type 12". */
+/** By operator. A key is an operator's index, a blob that it writes, with @version or in all, or "Type 12"; "3.loop_net/12" is
+ *  the index of one inside. */
 function place({ entries, title, unit }: Read, told: Told, net: number): { overlay: Overlay; lost: string[] } {
-  const writers = new Map<string, number[]>();
-  for (const { name, version, op, net: inside } of told.blobs) {
-    if (op === null || inside) continue;
+  type Cell = { of: Float64Array; op: number };
+  const numbers = new Float64Array(told.operators.length).fill(NaN), words: string[] = [], lost: string[] = [];
+  const inside = new Map(told.nested.map(({ net: path, operators }) => [path, new Float64Array(operators.length).fill(NaN)]));
+  const writers = new Map<string, Cell[]>();
+  for (const { name, version, op, net: path } of told.blobs) {
+    const of = path ? inside.get(path) : numbers;
+    if (op === null || !of) continue;
     for (const key of [name, `${name}@${version}`]) {
-      const ops = writers.get(key);
-      ops ? ops.push(op) : writers.set(key, [op]);
+      const cells = writers.get(key);
+      cells ? cells.push({ of, op }) : writers.set(key, [{ of, op }]);
     }
   }
-  const numbers = new Float64Array(told.operators.length).fill(NaN), words: string[] = [], lost: string[] = [];
+  const indexed = (key: string): Cell[] => {
+    const [, path, nested] = /^(.+)\/(\d+)$/.exec(key) ?? [], of = inside.get(path ?? '') ?? numbers;
+    const op = Number(of === numbers ? /^(?:\D*[\s#:])?(\d+)$/.exec(key)?.[1] : nested);
+    return op < of.length ? [{ of, op }] : [];
+  };
   const worded = entries.some(([, value]) => typeof value === 'string' && value !== '' && Number.isNaN(Number(value)));
   for (const [key, value] of entries) {
-    const index = /^(?:\D*[\s#:])?(\d+)$/.exec(key)?.[1];
-    const ops = writers.get(key) ?? (index !== undefined && Number(index) < numbers.length ? [Number(index)] : []);
+    const cells = writers.get(key) ?? indexed(key);
     let n = value === null || value === '' ? NaN : Number(value);
     if (worded) {
       n = words.indexOf(String(value));
       if (n < 0) n = words.push(String(value)) - 1;
     }
-    if (ops.length === 0 || Number.isNaN(n)) lost.push(key);
-    else for (const op of ops) numbers[op] = worded || Number.isNaN(numbers[op] ?? NaN) ? n : (numbers[op] ?? 0) + n;
+    if (cells.length === 0 || Number.isNaN(n)) lost.push(key);
+    else for (const { of, op } of cells) of[op] = worded || Number.isNaN(of[op] ?? NaN) ? n : (of[op] ?? 0) + n;
   }
-  return { overlay: { title, numbers, words, net, text: (n) => numberText(n, unit) }, lost };
+  return { overlay: { title, numbers, inside, words, net, text: (n) => numberText(n, unit) }, lost };
 }
 
 function numberText(n: number, unit: string): string {
@@ -101,7 +109,7 @@ function make(app: App) {
       const net = measures.net();
       if (!told || !net) return;
       const { overlay, lost } = place(read, told, net.id);
-      const placed = overlay.numbers.reduce((sum, n) => sum + Number(!Number.isNaN(n)), 0);
+      const placed = [overlay.numbers, ...overlay.inside.values()].reduce((all, numbers) => all + numbers.reduce((sum, n) => sum + Number(!Number.isNaN(n)), 0), 0);
       said.textContent = `${count(placed, 'operator')} coloured.` + (lost.length > 0 ? ` ${count(lost.length, 'key')} named nothing here: ${lost.slice(0, 5).join(', ')}${lost.length > 5 ? ', …' : ''}` : '');
       tint.show(placed > 0 ? overlay : null);
     } catch (error) {
@@ -136,9 +144,10 @@ function make(app: App) {
       return h('button.quiet', { 'aria-pressed': String(on), onclick: () => void (on ? tint.show(null) : progress.follow('Working out costs', { result: measures.need(), cancel: () => {} }).then((got) => {
         const net = measures.net();
         if (!got || !net) return;
-        const numbers = Float64Array.from(got.operators, (op) => (size(op[key]) > 0 ? size(op[key]) : NaN));
+        const of = (ops: Partial<Costs>[]) => Float64Array.from(ops, (op) => (size(op[key] ?? null) > 0 ? size(op[key] ?? null) : NaN));
+        const numbers = of(got.operators), inside = new Map(got.nested.map(({ net: path, operators }) => [path, of(operators)]));
         if (numbers.every(Number.isNaN)) progress.fail('Nothing is known: give the inputs their shapes first, in Shapes.');
-        else tint.show({ title, numbers, words: [], net: net.id, text: (n) => (unit === 'flop' ? `${amount(Math.round(n))} flop` : amount(Math.round(n), unit)) });
+        else tint.show({ title, numbers, inside, words: [], net: net.id, text: (n) => (unit === 'flop' ? `${amount(Math.round(n))} flop` : amount(Math.round(n), unit)) });
       })) }, title);
     }), told && !told.whole ? h('p.hint', 'Some shapes are not known: what depends on them stays plain.') : '');
   };
