@@ -16,7 +16,7 @@ namespace weft {
 template <typename T>
 class ScratchMap {
  public:
-  ScratchMap() : slots_(64) {}
+  ScratchMap() : slots_(64), mask_(slots_.size() - 1) {}
 
   void Clear() {
     used_ = 0;
@@ -34,7 +34,7 @@ class ScratchMap {
   T& operator[](Symbol symbol) {
     size_t place = Place(symbol);
     if (slots_[place].epoch != epoch_) {
-      if ((used_ + 1) * 2 > slots_.size()) {
+      if (used_ * 2 > mask_) {
         Grow();
         place = Place(symbol);
       }
@@ -52,19 +52,20 @@ class ScratchMap {
   };
 
   size_t Place(Symbol symbol) const {
-    const size_t mask = slots_.size() - 1;
-    size_t i = (symbol.id * 0x9e3779b1u >> 7) & mask;
-    while (slots_[i].epoch == epoch_ && slots_[i].key != symbol.id) i = (i + 1) & mask;
+    size_t i = (symbol.id * 0x9e3779b1u >> 7) & mask_;
+    while (slots_[i].epoch == epoch_ && slots_[i].key != symbol.id) i = (i + 1) & mask_;
     return i;
   }
   void Grow() {
     std::vector<Slot> old(slots_.size() * 2);
     old.swap(slots_);
+    mask_ = slots_.size() - 1;
     for (Slot& slot : old)
       if (slot.epoch == epoch_) slots_[Place({slot.key})] = std::move(slot);
   }
 
   std::vector<Slot> slots_;
+  size_t mask_;  // slots_.size() - 1: a power of two less one
   uint32_t epoch_ = 1;
   size_t used_ = 0;
 };

@@ -251,7 +251,7 @@ void Planner::SetGradient(ValueId id, const Slot& slot) {
 // ---- generated operators ----
 
 // Appends `op`; the caller appends its input definitions. Returns its first definition.
-DefId Planner::Emit(Op op, Origin origin) {
+DefId Planner::Emit(Op&& op, Origin origin) {
   const DefId def = program_.next_def;
   program_.next_def += op.outputs.size();
   program_.first_output.push_back(def);
@@ -274,20 +274,20 @@ void Planner::Contribute(ValueId id, const Contribution& contribution) {
 Result<void> Planner::Differentiate(OpId i) {
   const Op& op = forward(i);
   const auto inputs = ssa_.inputs(i);
-  bool any_gradient = false;
+  size_t gradients = 0;
   output_slots_.clear();
   output_gradients_.clear();
   for (ValueId id : ssa_.outputs(i)) {
     output_slots_.push_back(SlotOf(id));
     output_gradients_.push_back(output_slots_.back().gradient);
-    any_gradient |= !output_gradients_.back().none();
+    gradients += !output_gradients_.back().none();
   }
   const OpDef* def = lookup_(op.type);
-  if (!any_gradient && !(def && def->name == "ZeroGradient")) return {};  // rule 7
+  if (gradients == 0 && !(def && def->name == "ZeroGradient")) return {};  // rule 7
   if (!wanted_.empty() && std::none_of(inputs.begin(), inputs.end(), [&](ValueId v) { return Wanted(v); }))
     return {};
   WEFT_TRY_VOID(CheckPolicy(i, op, def));
-  if (!Keeps(kFaultOverwrite)) TellApart(op);
+  if (gradients > 1 && !Keeps(kFaultOverwrite)) TellApart(op);
   WEFT_TRY_VOID(RunRule(i, *def));
   SetRoles(op);
   WEFT_TRY_VOID(TakeRuleOps(i));
@@ -301,7 +301,6 @@ Result<void> Planner::Differentiate(OpId i) {
 // Gradients of two outputs may go by one name and yet be two (one is what the other was before more was
 // added): inside the rule, the second has a name of its own. Its real one is decided last.
 void Planner::TellApart(const Op& op) {
-  if (output_slots_.size() < 2) return;
   targets_.Clear();
   for (uint32_t k = 0; k < output_slots_.size(); ++k) {
     Gradient& gradient = output_gradients_[k];
@@ -363,8 +362,11 @@ Role Planner::RoleOf(Symbol name) const {
 
 // The definition that `name` means after the rule's operators seen so far.
 DefId Planner::Resolve(Symbol name) const {
-  if (const DefId* local = locals_.Find(name)) return *local;
-  const Role role = RoleOf(name);
+  const DefId* const local = locals_.Find(name);
+  return local ? *local : DefinitionOf(RoleOf(name), name);
+}
+
+DefId Planner::DefinitionOf(Role role, Symbol name) const {
   if (role.kind != Role::kOutputGradient) return kNoDef;
   const Slot& slot = output_slots_[role.index];
   return slot.gradient.values == name ? slot.values_def : slot.def;
@@ -375,15 +377,20 @@ Result<void> Planner::TakeRuleOps(OpId i) {
   first_rule_op_ = program_.ops.size();
   locals_.Clear();
   for (Op& made : context_.ops()) {
-    WEFT_TRY_VOID(UnmarkInputs(i, made));
-    for (uint32_t k = 0; k < made.inputs.size(); ++k) {
-      // CopyOnDeviceLike asks its second input for a place only: another version does as well.
-      if (k == 1 && !Keeps(kFaultCopyReads) && net_.Str(made.type) == "CopyOnDeviceLike") continue;
-      WEFT_TRY_VOID(CheckInput(i, made.inputs[k]));
-    }
     const DefId def = Emit(std::move(made), {Origin::kRule, NetIndex(i), {}, 0});
-    const Op& op = program_.ops.back();
-    for (Symbol name : op.inputs) program_.input_defs.push_back(Resolve(name));
+    Op& op = program_.ops.back();
+    if (context_.read_overwritten()) WEFT_TRY_VOID(UnmarkInputs(i, op));
+    for (uint32_t k = 0; k < op.inputs.size(); ++k) {
+      const Symbol name = op.inputs[k];
+      const DefId* const local = locals_.Find(name);
+      // What the rule itself made shadows the operator's names; with B13 kept it is the other way round.
+      const Role role = local && !Keeps(kFaultNameClash) ? Role{} : RoleOf(name);
+      // CopyOnDeviceLike asks its second input for a place only: another version does as well.
+      const bool any_version = k == 1 && !Keeps(kFaultCopyReads) && net_.Str(op.type) == "CopyOnDeviceLike";
+      if (!any_version && !(local && role.kind == Role::kNothing) && !IsCurrent(i, role))
+        WEFT_TRY_VOID(RefuseInput(i, name, role));
+      program_.input_defs.push_back(local ? *local : DefinitionOf(role, name));
+    }
     for (uint32_t k = 0; k < op.outputs.size(); ++k) locals_[op.outputs[k]] = def + k;
   }
   return {};
@@ -410,11 +417,17 @@ Result<void> Planner::Conflict(const VersionConflict& conflict) {
   return {};
 }
 
-Result<void> Planner::CheckInput(OpId i, Symbol name) {
-  // What the rule itself made shadows the operator's names; with B13 kept it is the other way round.
-  const Role role = RoleOf(name);
-  const bool is_local = locals_.Find(name) != nullptr;
-  if (is_local && (role.kind == Role::kNothing || !Keeps(kFaultNameClash))) return {};
+// Whether what has the role is still there after the forward net.
+bool Planner::IsCurrent(OpId i, Role role) const {
+  if (role.kind == Role::kNothing) return false;
+  if (role.kind == Role::kOutputGradient && !Keeps(kFaultByName)) return true;
+  const ValueId needed = NeededBy(i, role);
+  const BlobId blob = value(needed).blob;
+  return needed == (role.kind == Role::kOutputGradient ? frontier_[blob] : ssa_.latest(blob));
+}
+
+// Of an input that is not current.
+Result<void> Planner::RefuseInput(OpId i, Symbol name, Role role) {
   if (role.kind == Role::kNothing)
     return Error{ErrorCode::kInvalidArgument,
                  StrCat("Blob name \"", net_.Str(name), "\" is not in the scope of ",
@@ -422,14 +435,11 @@ Result<void> Planner::CheckInput(OpId i, Symbol name) {
                         " and is not generated by any of the local gradient operators."),
                  NetIndex(i), Name(name)};
   const bool of_input = role.kind == Role::kInput;
-  const ValueId needed = of_input ? ssa_.inputs(i)[role.index] : ssa_.outputs(i)[role.index];
+  const ValueId needed = NeededBy(i, role);
   const BlobId blob = value(needed).blob;
-  if (role.kind == Role::kOutputGradient) {
-    if (!Keeps(kFaultByName) || frontier_[blob] == needed) return {};
+  if (role.kind == Role::kOutputGradient)
     return Caffe2VersionError(net_, ssa_, options_.skip, NetIndex(i), needed, frontier_[blob], "", name);
-  }
   const ValueId latest = ssa_.latest(blob);
-  if (latest == needed) return {};
   if (options_.faults == kAllFaults)
     return Caffe2VersionError(net_, ssa_, options_.skip, NetIndex(i), needed, latest,
                               of_input ? "input" : "output", {});
@@ -451,12 +461,12 @@ void Planner::RegisterContributions(OpId i) {
   for (uint32_t k = static_cast<uint32_t>(inputs.size()); k-- > 0;)
     for (Symbol half : {gradients[k].dense, gradients[k].indices, gradients[k].values})
       if (half) targets_[half] = k;
-  std::vector<uint8_t> generated(inputs.size(), 0);
-  RegisterGenerated(i, generated);
+  generated_.assign(inputs.size(), 0);
+  RegisterGenerated(i);
   for (uint32_t k = 0; k < inputs.size(); ++k) {
     const Gradient& g = gradients[k];
     if (g.none() || !HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
-    const auto is_generated = [&](Symbol half) { return half && generated[*targets_.Find(half)]; };
+    const auto is_generated = [&](Symbol half) { return half && generated_[*targets_.Find(half)]; };
     if (is_generated(g.dense) || is_generated(g.indices) || is_generated(g.values)) continue;
     Contribution contribution;
     contribution.slot = taken_[k];
@@ -465,7 +475,7 @@ void Planner::RegisterContributions(OpId i) {
   }
 }
 
-void Planner::RegisterGenerated(OpId i, std::vector<uint8_t>& generated) {
+void Planner::RegisterGenerated(OpId i) {
   const auto inputs = ssa_.inputs(i);
   const auto gradients = context_.input_gradients();
   sparse_.clear();
@@ -479,7 +489,7 @@ void Planner::RegisterGenerated(OpId i, std::vector<uint8_t>& generated) {
       // gradient. (Caffe2 counts every write, and adds the intermediate values in.)
       if (!Keeps(kFaultTemporaries) && Resolve(output) != def) continue;
       const uint32_t k = *target;
-      generated[k] = 1;
+      generated_[k] = 1;
       if (!HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
       if (gradients[k].dense == output) {
         Contribution contribution;
@@ -526,23 +536,23 @@ void Planner::UpdateGradients(OpId i) {
   const auto inputs = ssa_.inputs(i);
   const auto gradients = context_.input_gradients();
   updates_.clear();
-  updated_.Clear();
   for (size_t k = 0; k < inputs.size(); ++k) {
     const BlobId blob = value(inputs[k]).blob;
     if (!gradients[k].none() && Wanted(inputs[k])) {
       updates_.push_back({blob, inputs[k], taken_[k]});
-      updated_[op.inputs[k]] = 1;
       if (Keeps(kFaultByName)) frontier_[blob] = inputs[k];
     } else if (final_[blob].value == kNoValue || Holds(op.outputs, op.inputs[k])) {
       updates_.push_back({blob, inputs[k], {}});
     }
   }
-  // Decided against the map as it was before this operator. Of one blob's entries the last wins; unless B60
-  // is kept, the last that is not none.
+  // Decided against the map as it was before this operator, when a blob for which there is nothing now had no
+  // gradient of this value. Of one blob's entries the last wins; unless B60 is kept, the last that is not
+  // none.
   for (const auto& [blob, value, slot] : updates_) {
     const bool none = slot.gradient.none();
-    if (none && !Keeps(kFaultLastWins) && updated_.Find(ssa_.blobs()[blob])) continue;
-    final_[blob] = {value, none};
+    Final& last = final_[blob];
+    if (none && !Keeps(kFaultLastWins) && last.value == value && !last.none) continue;
+    last = {value, none};
     if (!none || Keeps(kFaultByName)) SlotOf(value) = slot;
   }
 }

@@ -93,15 +93,20 @@ class Planner {
   void SetRoles(const Op& op);
   Role RoleOf(Symbol name) const;
   DefId Resolve(Symbol name) const;
+  DefId DefinitionOf(Role role, Symbol name) const;
   Result<void> TakeRuleOps(OpId i);
-  Result<void> CheckInput(OpId i, Symbol name);
+  ValueId NeededBy(OpId i, Role role) const {
+    return role.kind == Role::kInput ? ssa_.inputs(i)[role.index] : ssa_.outputs(i)[role.index];
+  }
+  bool IsCurrent(OpId i, Role role) const;
+  Result<void> RefuseInput(OpId i, Symbol name, Role role);
   Result<void> UnmarkInputs(OpId i, Op& made);
   Result<void> Conflict(const VersionConflict& conflict);
   void RegisterContributions(OpId i);
-  void RegisterGenerated(OpId i, std::vector<uint8_t>& generated);
+  void RegisterGenerated(OpId i);
   Slot SlotFor(const Gradient& gradient) const;
   void UpdateGradients(OpId i);
-  DefId Emit(Op op, Origin origin);
+  DefId Emit(Op&& op, Origin origin);
   void Contribute(ValueId id, const Contribution& contribution);
 
   // Adding up (accumulate.cc).
@@ -172,8 +177,8 @@ class Planner {
   ScratchMap<Role> roles_;
   ScratchMap<DefId> locals_;      // the last definition of a name by the rule itself
   ScratchMap<uint32_t> targets_;  // gradient name -> the first input whose gradient it is
-  ScratchMap<char> updated_;      // blobs that got a gradient from this operator
   size_t first_rule_op_ = 0;
+  std::vector<uint8_t> generated_;  // per input: some half of its gradient is made by the rule
   std::vector<std::pair<uint32_t, Contribution>> sparse_;
   struct Update {
     BlobId blob;

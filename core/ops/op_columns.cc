@@ -12,11 +12,13 @@ namespace weft {
 
 namespace {
 
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 std::optional<size_t> Number(std::string_view text) {
   if (text.empty() || text.size() > 6) return std::nullopt;
   size_t value = 0;
   for (char c : text) {
-    if (c < '0' || c > '9') return std::nullopt;
+    if (!IsDigit(c)) return std::nullopt;
     value = value * 10 + static_cast<size_t>(c - '0');
   }
   return value;
@@ -68,13 +70,14 @@ bool Fits(const Side& side, size_t count, size_t& n) {
 }
 
 bool PairFits(std::string_view pair, size_t input, size_t output, bool& readable) {
+  size_t from = 0, to = 0;
+  readable = ParsePair(pair, from, to);
+  if (readable) return from == input && to == output;
   readable = true;
   if (pair == "*") return true;
   if (pair == "i>i") return input == output;
   if (pair == "i+1>i") return input == output + 1;
-  size_t from = 0, to = 0;
-  readable = ParsePair(pair, from, to);
-  return readable && from == input && to == output;
+  return readable = false;
 }
 
 constexpr std::array kArgTypes = {"int",   "float", "string", "bool",   "ints",    "floats", "strings",
@@ -97,6 +100,11 @@ std::string_view NextPiece(std::string_view& column) {
 }
 
 bool ParsePair(std::string_view pair, size_t& input, size_t& output) {
+  if (pair.size() == 3 && IsDigit(pair[0]) && pair[1] == '>' && IsDigit(pair[2])) {  // nearly all are such
+    input = static_cast<size_t>(pair[0] - '0');
+    output = static_cast<size_t>(pair[2] - '0');
+    return true;
+  }
   const size_t arrow = pair.find('>');
   if (arrow == std::string_view::npos) return false;
   const auto from = Number(pair.substr(0, arrow)), to = Number(pair.substr(arrow + 1));
@@ -166,6 +174,11 @@ bool HasArity(std::string_view arities, size_t inputs, size_t outputs) {
   if (arities.empty()) return true;
   while (!arities.empty()) {
     const std::string_view piece = NextPiece(arities);
+    if (piece.size() == 3 && IsDigit(piece[0]) && IsDigit(piece[2])) {  // both counts fixed, as most are
+      if (inputs == static_cast<size_t>(piece[0] - '0') && outputs == static_cast<size_t>(piece[2] - '0'))
+        return true;
+      continue;
+    }
     const size_t slash = piece.find('/');
     if (slash == std::string_view::npos) continue;
     const Side in = ParseSide(piece.substr(0, slash)), out = ParseSide(piece.substr(slash + 1));

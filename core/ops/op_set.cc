@@ -39,16 +39,4 @@ std::vector<std::string_view> OpSet::Nearest(std::string_view type) const {
   return NearestNames(type, names);
 }
 
-const OpDef* OpLookup::operator()(Symbol type) {
-  if (type.id >= found_.size()) {
-    found_.resize(type.id + 1, nullptr);
-    asked_.resize(type.id + 1, false);
-  }
-  if (!asked_[type.id]) {
-    asked_[type.id] = true;
-    found_[type.id] = ops_.Find(table_.Str(type));
-  }
-  return found_[type.id];
-}
-
 }  // namespace weft

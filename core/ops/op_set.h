@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/result.h"
-#include "core/base/symbol.h"
+#include "core/base/symbol_map.h"
 #include "core/ops/op_def.h"
 
 namespace weft {
@@ -44,14 +44,20 @@ const OpSet& StandardOps();
 /// Finds rows by Symbol, asking the OpSet once per name: for loops over a net.
 class OpLookup {
  public:
-  OpLookup(const OpSet& ops, const SymbolTable& table) : ops_(ops), table_(table) {}
-  const OpDef* operator()(Symbol type);
+  OpLookup(const OpSet& ops, const SymbolTable& table)
+      : ops_(ops), table_(table), found_(table, /*expected=*/0, &kNotAsked) {}
+  const OpDef* operator()(Symbol type) {
+    const OpDef*& found = found_[type];
+    if (found == &kNotAsked) found = ops_.Find(table_.Str(type));
+    return found;
+  }
 
  private:
+  static constexpr OpDef kNotAsked{};
+
   const OpSet& ops_;
   const SymbolTable& table_;
-  std::vector<const OpDef*> found_;
-  std::vector<bool> asked_;
+  SymbolMap<const OpDef*> found_;
 };
 
 }  // namespace weft
