@@ -3,6 +3,7 @@
 //
 // The IR -> encoded bytes. Each message's fields are listed once, in Emit; a first pass adds up sizes and a
 // second writes into one buffer of just that size.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -80,6 +81,9 @@ class Writer {
   size_t next_ = 0;
 };
 
+template <typename... Message>
+std::string Serialize(const SymbolTable& symbols, const Message&... message);
+
 template <typename Out>
 class Emitter {
  public:
@@ -116,6 +120,17 @@ class Emitter {
     out_.Raw(op.rare->unknown);
   }
 
+  void Emit(uint32_t number, const ArgList& args) {
+    for (const Arg& arg : args) {
+      const Bytes encoded = arg.encoded ? arg.encoded->Fetch() : Bytes();
+      if (!encoded.empty() && EncodedName(encoded.view()) == symbols_.Str(arg.name)) {
+        out_.Bytes(number, encoded.view());
+      } else {
+        out_.Message(number, [&](Out&) { Emit(arg); });
+      }
+    }
+  }
+
   void Emit(const Plan& plan) {
     Name(plan_field::kName, plan.name);
     for (const Net& net : plan.networks) Nested(plan_field::kNetwork, net);
@@ -131,15 +146,21 @@ class Emitter {
   void Int(uint32_t number, const std::optional<T>& value) {
     if (value) out_.Varint(number, static_cast<uint64_t>(static_cast<int64_t>(*value)));
   }
+  // Lists are shared: one that comes again is kept encoded. Both passes see the same lists, so they keep the
+  // same ones.
   void Args(uint32_t number, const ArgList& args) {
-    for (const Arg& arg : args) {
-      const Bytes encoded = arg.encoded ? arg.encoded->Fetch() : Bytes();
-      if (!encoded.empty() && EncodedName(encoded.view()) == symbols_.Str(arg.name)) {
-        out_.Bytes(number, encoded.view());
-      } else {
-        out_.Message(number, [&](Out&) { Emit(arg); });
-      }
+    if (args.empty()) return;
+    Known& known = known_[reinterpret_cast<uintptr_t>(args.begin()) / sizeof(Arg) % kMostKnown];
+    if (known.number == number && known.list.SameAs(args)) {
+      if (known.encoded.empty()) known.encoded = Serialize(symbols_, number, args);
+      return out_.Raw(known.encoded);
     }
+    if (std::all_of(args.begin(), args.end(), IsSmall)) known = {number, args, {}};
+    Emit(number, args);
+  }
+  static bool IsSmall(const Arg& arg) {
+    return !arg.encoded &&
+           !(arg.has & (Arg::kHasN | Arg::kHasNets | Arg::kHasT | Arg::kHasTensors | Arg::kHasQTensors));
   }
   void Device(uint32_t number, const DevicePtr& device) {
     if (device) out_.Message(number, [&](Out&) { Emit(*device); });
@@ -201,8 +222,16 @@ class Emitter {
     out_.Raw(step.unknown);
   }
 
+  struct Known {
+    uint32_t number = 0;
+    ArgList list;
+    std::string encoded;  // empty until it came again
+  };
+  static constexpr size_t kMostKnown = 64;
+
   Out& out_;
   const SymbolTable& symbols_;
+  Known known_[kMostKnown];
 };
 
 template <typename... Message>
