@@ -47,6 +47,7 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
       own_(Differentiated(net, ops, options_)),
       ssa_(own_ ? *own_ : net),
       lookup_(ops, *net.symbols),
+      verify_schema_(net),
       context_(names_, [this](Symbol blob) { return GradName(blob); }),
       next_(static_cast<OpId>(ssa_.num_ops())),
       grad_names_(ssa_.blobs().size()) {

@@ -15,6 +15,7 @@
 #include "core/base/symbol_map.h"
 #include "core/grad/gradient.h"
 #include "core/grad/naming.h"
+#include "core/ops/schema.h"
 
 namespace weft::internal {
 
@@ -87,7 +88,7 @@ class Planner {
   Result<void> Differentiate(OpId i);
   Error RuleError(OpId i, ErrorCode code, std::string_view why) const;
   std::string GradientPath(OpId i) const;
-  Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def) const;
+  Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def);
   Result<void> RunRule(OpId i, const OpDef& def);
   void TellApart(const Op& op);
   void SetRoles(const Op& op);
@@ -146,6 +147,7 @@ class Planner {
   Net names_{net_.symbols};  // an empty net that lends its symbol table
   const Ssa ssa_;
   OpLookup lookup_;
+  SchemaVerifier verify_schema_;
   GradientContext context_;
   OpId next_;  // operators from here on are done
   bool started_ = false, done_ = false;

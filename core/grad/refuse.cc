@@ -5,7 +5,6 @@
 #include "core/base/str.h"
 #include "core/grad/messages.h"
 #include "core/grad/planner.h"
-#include "core/ops/schema.h"
 
 namespace weft::internal {
 
@@ -110,7 +109,7 @@ std::string Planner::GradientPath(OpId i) const {
   return text + ".";
 }
 
-Result<void> Planner::CheckPolicy(OpId i, const Op& op, const OpDef* def) const {
+Result<void> Planner::CheckPolicy(OpId i, const Op& op, const OpDef* def) {
   if (!def) {
     std::string why = StrCat("no operator is called ", net_.Str(op.type), ".");
     const auto nearest = ops_.Nearest(net_.Str(op.type));
@@ -141,7 +140,7 @@ Result<void> Planner::CheckPolicy(OpId i, const Op& op, const OpDef* def) const 
               op.outputs.empty() ? "it" : net_.Str(op.outputs[0]), "); else compute it by other operators.");
     return RuleError(i, ErrorCode::kNoGradient, why);
   }
-  auto valid = VerifySchema(*def, net_, op);
+  auto valid = verify_schema_(*def, op);
   if (!valid)
     return RuleError(i, ErrorCode::kSchema,
                      StrCat("it did not pass schema checking. ", valid.error().message,

@@ -3,6 +3,7 @@
 #include "core/ops/gradient_context.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "core/base/str.h"
 
@@ -114,8 +115,23 @@ Op& GradientContext::Add(Symbol type, std::span<const Symbol> inputs, std::span<
   made.is_gradient_op = true;
   if (copy == kCopyAll || copy == kNoArgs) made.engine = op_->engine;
   if (copy == kCopyAll || copy == kNoEngine) made.args = op_->args;
-  for (const Arg& arg : args) made.args = WithArg(made.args, arg);
+  if (!args.empty()) made.args = Extended(made.args, args);
   return made;
+}
+
+ArgList GradientContext::Extended(const ArgList& base, std::span<const Arg> args) {
+  const auto same = [](const Arg& a, const Arg& b) {
+    return a.name == b.name && a.has == b.has && a.i == b.i && std::memcmp(&a.f, &b.f, sizeof a.f) == 0 &&
+           a.data == b.data && a.encoded == b.encoded;
+  };
+  Extension& last =
+      extensions_[(reinterpret_cast<uintptr_t>(base.begin()) / sizeof(Arg) + args[0].name.id) % kExtensions];
+  if (!last.made.empty() && last.base.SameAs(base) &&
+      std::equal(args.begin(), args.end(), last.args.begin(), last.args.end(), same))
+    return last.made;
+  last = {base, {args.begin(), args.end()}, base};
+  for (const Arg& arg : args) last.made = WithArg(last.made, arg);
+  return last.made;
 }
 
 Op& GradientContext::Add(std::string_view type, std::span<const Symbol> inputs,

@@ -137,6 +137,9 @@ class GradientContext {
 
  private:
   void Missing(size_t i, std::string_view what);
+  // `base` with `args` replaced or added. Operators that share their arguments share what is made of them,
+  // too.
+  ArgList Extended(const ArgList& base, std::span<const Arg> args);
   bool HasTwin(size_t i) const;
   Symbol TwinName(size_t i);
 
@@ -149,6 +152,13 @@ class GradientContext {
   std::vector<Gradient> input_gradients_;
   std::string missing_;
   std::unordered_map<const OpDef*, std::shared_ptr<const RuleProgram>> programs_;  // looked up, never walked
+  struct Extension {
+    ArgList base;
+    std::vector<Arg> args;
+    ArgList made;
+  };
+  static constexpr size_t kExtensions = 64;  // remembered ones
+  Extension extensions_[kExtensions];
   bool caffe2_mode_ = false;
   bool separate_twins_ = false;
   bool tracks_overwritten_ = false;
