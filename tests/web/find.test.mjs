@@ -79,4 +79,10 @@ test('the steps of recurrent networks are searched', async () => {
   await page.waitForFunction(() => window.weft.app.state.found.elsewhere.length >= 2);
   const places = await page.evaluate(() => window.weft.app.state.found.elsewhere.map(({ place }) => place));
   assert.ok(places.includes('1 step_net'), String(places));
+  // The beginning of a type is no type; what finds it is offered.
+  assert.deepEqual(await found('type:Recurrent'), []);
+  await page.click('[data-tab=found]');
+  await shotBoth(page, 'find-part-of-type');
+  await page.click('.found button:text-is("type:/Recurrent/")');
+  await page.waitForFunction(() => window.weft.app.state.found?.query === 'type:/Recurrent/' && window.weft.app.state.found.ops.length === 4);
 });

@@ -51,7 +51,12 @@ const paint = async (op) => {
 };
 
 test('by cost: the command’s numbers, the dearest the strongest, the tip tells', async () => {
-  await page.click('.rail [data-tool=shapes]');
+  // Without shapes nothing is known, and they can be given.
+  await page.click('.rail [data-tool=overlay]');
+  await page.click('.overlay .choices >> text="Operations"');
+  await page.waitForSelector('.overlay .choices .hint:has-text("No operator’s cost is known")');
+  await shotBoth(page, 'overlay-unknown');
+  await page.click('.overlay .choices >> text="Give shapes"');
   await page.fill('.shapes [aria-label="Shape of data"]', '8,3,224,224');
   await page.fill('.shapes [aria-label="Shape of label"]', '8');
   await page.selectOption('.shapes [aria-label="Type of label"]', 'int32');

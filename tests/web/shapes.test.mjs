@@ -257,3 +257,21 @@ op { type: "FC" input: "x" input: "w" input: "b" output: "y" } op { type: "${wid
   await page.click('.rail [data-tool=shapes]');
   await told(words);
 });
+
+test('shapes that fit are those that a run makes; what was given stays', async () => {
+  const files = ['dlrm_26.pb', 'dlrm_26_init.pb'].map((name) => join(models, name));
+  await openShapes(files);
+  await give('dense', '4,13');
+  await told(['dense=4,13']);
+  await page.click('.shapes .fit');
+  const { inputs } = native(['run', files[0], '--init', files[1], '--shape', 'dense=4,13', '--inputs']);
+  const { missing_inputs: missing } = native(['shapes', files[0], '--init', files[1]]);
+  const fitting = new Map(inputs.filter(({ shape }) => shape).map(({ blob, shape, type }) => [blob, `${blob}=${shape}${type === 'float' ? '' : ':' + type}`]));
+  assert.ok(missing.length > 50 && missing.every((blob) => fitting.has(blob)));
+  await page.waitForFunction((n) => window.weft.app.measures.asked().filter((word) => word === '--input').length === n, missing.length);
+  const asked = await page.evaluate(() => window.weft.app.measures.asked().filter((word) => word.includes('=')));
+  assert.deepEqual(new Set(asked), new Set(missing.map((blob) => fitting.get(blob))));
+  assert.ok(asked.includes('dense=4,13') && asked.some((word) => word.endsWith(':int32')), asked.join());
+  assert.equal(await page.evaluate(() => window.weft.app.measures.told().findings.filter((f) => f.severity === 'error').length), 0);
+  await shotBoth(page, 'shapes-fit');
+});

@@ -101,6 +101,7 @@ function make(app: App) {
   const progress = new Progress(), said = h('p.hint');
   const box = h('textarea.mono', { rows: 4, placeholder: '{"12": 0.5, "conv1": 1.5}   or   12,0.5', 'aria-label': 'Values by operator or blob', spellcheck: false });
   const costRow = h('div.choices');
+  let unknown = false; // nothing of what was asked for last
   const take = async (text: string, file: string) => {
     said.textContent = '';
     try {
@@ -146,10 +147,13 @@ function make(app: App) {
         if (!got || !net) return;
         const of = (ops: Partial<Costs>[]) => Float64Array.from(ops, (op) => (size(op[key] ?? null) > 0 ? size(op[key] ?? null) : NaN));
         const numbers = of(got.operators), inside = new Map(got.nested.map(({ net: path, operators }) => [path, of(operators)]));
-        if (numbers.every(Number.isNaN)) progress.fail('Nothing is known: give the inputs their shapes first, in Shapes.');
-        else tint.show({ title, numbers, inside, words: [], net: net.id, text: (n) => (unit === 'flop' ? `${amount(Math.round(n))} flop` : amount(Math.round(n), unit)) });
+        const none = numbers.every(Number.isNaN);
+        unknown = none && !got.whole;
+        update();
+        if (none && got.whole) progress.fail('No operator of this net has any.');
+        if (!none) tint.show({ title, numbers, inside, words: [], net: net.id, text: (n) => (unit === 'flop' ? `${amount(Math.round(n))} flop` : amount(Math.round(n), unit)) });
       })) }, title);
-    }), told && !told.whole ? h('p.hint', 'Some shapes are not known: what depends on them stays plain.') : '');
+    }), told && !told.whole ? h('p.hint', unknown ? 'No operator’s cost is known without shapes. ' : 'Some shapes are not known: what depends on them stays plain. ', h('button.quiet', { onclick: () => app.showTool('shapes') }, 'Give shapes')) : '');
   };
   app.on(['tint', 'measures'], update);
   return { element, update };

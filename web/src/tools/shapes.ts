@@ -17,6 +17,7 @@ import { Progress, type Tool, asCommand, part } from './tool.ts';
 const types = ['float', 'int32', 'int64', 'bool', 'uint8', 'int8', 'uint16', 'int16', 'float16', 'double', 'string', 'byte'];
 const columns = [['flops', 'flop', ''], ['read', 'read', 'B'], ['written', 'written', 'B'], ['parameters', 'params', '']] as const;
 type Column = (typeof columns)[number][0];
+interface Fitting { blob: string; type: string; shape: number[] | null }
 interface Savings {
   live: number; blobs: number; reuse: number; flops: number; nothing: string | null;
   recompute: { most_percent: number | null; live: number; reuse: number; extra_flops: number; extra_percent: number; operators: number }[];
@@ -83,6 +84,20 @@ function make(app: App) {
     typing = window.setTimeout(() => void run(), 350);
   };
 
+  /** Gives inputs without a shape one that fits, as a run makes it. */
+  const fit = async () => {
+    const now = measures.net(), asked = now && measures.words(now, '--shape');
+    if (!now || !asked) return;
+    const line = ['run', asked.net, ...(asked.init ? ['--init', asked.init] : []), ...asked.words, '--inputs'];
+    const done = await progress.follow('Looking for shapes that fit', app.workshop.command.json<{ inputs: Fitting[] }>(line, asked.files));
+    if (!done || measures.net() !== now) return;
+    for (const { blob, type, shape } of done.value.inputs) {
+      if (shape && measures.external.get(now.id)?.includes(blob) && !measures.inputs(now).get(blob)?.shape) measures.give(now, blob, { shape: shape.join(','), type });
+    }
+    rows.dataset.of = '';
+    showInputs();
+    void run();
+  };
   // The rows stay as they are while somebody types in them.
   const showInputs = () => {
     const now = measures.net();
@@ -111,6 +126,7 @@ function make(app: App) {
       return h('label.input', h('span.mono', { title: name }, name), shape, type);
     }), names.length === 0 ? h('p.hint', app.workshop.initOf(now) ? 'The init net fills every input.' : 'The net has no inputs.')
       : h('p.hint', 'Extents may be letters: ', h('code', 'N,3,224,224'), '. Then costs are formulas.'));
+    if (names.length > 0) rows.prepend(h('button.quiet.fit', { title: 'For those that have none: what Run would make', onclick: () => void fit() }, 'Take shapes that fit'));
   };
 
   const show = () => {
