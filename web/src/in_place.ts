@@ -8,15 +8,13 @@
 import type { BlobDetails, Direction, OpDetails, SceneNet } from '../../wasm/weft.d.ts';
 import type { App } from './app.ts';
 import type { Rectangle } from './render.ts';
+import type { Drawn } from './state.ts';
 
 export interface Place {
   net: number;
   op: number; // in that net
   inside: SceneNet | null; // null: the outermost
 }
-
-/** A net of the scene: its path as commands have it, "3.loop_net/1.then_net", and where its numbers begin. */
-export interface Drawn { path: string; net: number; firstOp: number; numOps: number; firstValue: number }
 
 /** The frame around what an operator holds, as the renderer knows it. */
 const frameOf = (op: number): number => (op | 0x80000000) >>> 0;

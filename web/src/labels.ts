@@ -3,14 +3,22 @@
 //
 // What operators are called where they are only mentioned: their type and the first blob that they write, asked once.
 
-import type { App } from './app.ts';
+import type { Engine } from './engine.ts';
+import type { State } from './state.ts';
+
+/** What it asks of the page. */
+interface Page {
+  readonly state: State;
+  readonly engine: Engine;
+  readonly inPlace: { locate(op: number): { net: number; op: number } };
+}
 
 export class Labels {
-  private readonly app: App;
+  private readonly page: Page;
   private readonly known = new Map<string, { type: string; name: string }>();
 
-  constructor(app: App) {
-    this.app = app;
+  constructor(page: Page) {
+    this.page = page;
   }
 
   of(net: number, op: number): { type: string; name: string } | undefined {
@@ -25,13 +33,13 @@ export class Labels {
       missing.set(place.net, (missing.get(place.net) ?? new Set()).add(place.op));
     }
     for (const [id, some] of missing) {
-      const list = [...some], { types, names } = await this.app.engine.ask('opLabels', id, list);
+      const list = [...some], { types, names } = await this.page.engine.ask('opLabels', id, list);
       list.forEach((op, i) => this.known.set(`${id}:${op}`, { type: types[i] ?? '', name: names[i] ?? '' }));
     }
   }
 
   /** In the net that shows, numbers are the scene's. */
   private place(net: number, op: number): { net: number; op: number } {
-    return net === this.app.state.view?.net.id ? this.app.inPlace.locate(op) : { net, op };
+    return net === this.page.state.view?.net.id ? this.page.inPlace.locate(op) : { net, op };
   }
 }

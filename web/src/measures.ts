@@ -7,8 +7,7 @@
 import type { NetInfo } from '../../wasm/weft.d.ts';
 import type { File } from './command.ts';
 import type { Task } from './engine.ts';
-import type { Drawn } from './in_place.ts';
-import type { State } from './state.ts';
+import type { Drawn, State } from './state.ts';
 import type { Workshop } from './workshop.ts';
 
 /** A count or bytes: a number, a formula of symbols, '?' for what depends on data, null for what nobody knows. */

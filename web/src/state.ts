@@ -43,6 +43,9 @@ export interface NetView {
   findings: Finding[];
 }
 
+/** A net of the scene: its path as commands have it, "3.loop_net/1.then_net", and where its numbers begin. */
+export interface Drawn { path: string; net: number; firstOp: number; numOps: number; firstValue: number }
+
 export interface Found {
   query: string;
   ops: Int32Array;

@@ -4,8 +4,21 @@
 // What colours the boxes: a number or a word for some of the operators, with a legend; and the moment of the timeline,
 // after which boxes are veiled. The colours lie in the style sheet.
 
-import type { App } from './app.ts';
+import type { NetInfo } from '../../wasm/weft.d.ts';
 import { h, icon } from './dom.ts';
+import type { Renderer } from './render.ts';
+import type { Drawn } from './state.ts';
+import type { View } from './view.ts';
+
+/** What it asks of the page. */
+interface Page {
+  readonly render: Renderer;
+  readonly view: View;
+  readonly inPlace: { drawn(): Drawn[]; outermost(op: number): number };
+  path(): NetInfo[];
+  on(topics: 'scene'[], listener: () => void): void;
+  tell(topic: 'tint' | 'time'): void;
+}
 
 export interface Overlay {
   title: string; // "Operations"
@@ -26,19 +39,19 @@ export class Tint {
   readonly legend = h('div.tintlegend.hidden', { role: 'group', 'aria-label': 'What colours mean' });
   /** The operator up to which the net has run on the timeline; null when it is not shown. */
   at: number | null = null;
-  private readonly app: App;
+  private readonly page: Page;
   private shown: Overlay | null = null;
   private range: [number, number] = [0, 1];
   private tinted = false;
 
-  constructor(app: App) {
-    this.app = app;
-    app.on(['scene'], () => this.apply());
+  constructor(page: Page) {
+    this.page = page;
+    page.on(['scene'], () => this.apply());
     new MutationObserver(() => this.apply()).observe(document.documentElement, { attributes: true, attributeFilter: ['data-theme'] });
   }
 
   get overlay(): Overlay | null {
-    return this.shown?.net === this.app.path()[0]?.id ? this.shown : null;
+    return this.shown?.net === this.page.path()[0]?.id ? this.shown : null;
   }
   show(overlay: Overlay | null): void {
     this.shown = overlay;
@@ -47,26 +60,26 @@ export class Tint {
       for (const n of numbers) if (!Number.isNaN(n)) this.range = [Math.min(this.range[0], n), Math.max(this.range[1], n)];
     }
     this.apply();
-    this.app.tell('tint');
+    this.page.tell('tint');
   }
   moveTo(op: number | null): void {
     this.at = op;
     this.apply();
-    this.app.tell('time');
+    this.page.tell('time');
   }
   /** For the tip: "Operations 1.9 G". */
   text(op: number): string {
-    const { overlay } = this, net = this.app.inPlace.drawn().filter(({ firstOp }) => op >= firstOp).at(-1);
+    const { overlay } = this, net = this.page.inPlace.drawn().filter(({ firstOp }) => op >= firstOp).at(-1);
     const n = (overlay && net && of(overlay, net.path)?.[op - net.firstOp]) ?? NaN;
     return overlay && !Number.isNaN(n) ? `${overlay.title} ${overlay.words[n] ?? overlay.text(n)}` : '';
   }
 
   private apply(): void {
-    const { overlay, app } = this, at = app.path().length > 1 ? null : this.at;
+    const { overlay, page } = this, at = page.path().length > 1 ? null : this.at;
     this.describe(overlay);
     if (!overlay && at === null && !this.tinted) return;
     this.tinted = !!overlay || at !== null;
-    const nets = app.inPlace.drawn(), last = nets.at(-1);
+    const nets = page.inPlace.drawn(), last = nets.at(-1);
     const words = new Uint32Array(this.tinted && last ? last.firstOp + last.numOps : 0);
     if (overlay) {
       const colors = overlay.words.map((word, i) => (MOST << 24) | color(word, i)), heat = color('', -1);
@@ -80,11 +93,11 @@ export class Tint {
     }
     if (at !== null) for (const { firstOp, numOps } of nets) {
       // What an operator holds runs with it.
-      const [from, to] = firstOp === 0 ? [at + 1, numOps] : app.inPlace.outermost(firstOp) > at ? [firstOp, firstOp + numOps] : [0, 0];
+      const [from, to] = firstOp === 0 ? [at + 1, numOps] : page.inPlace.outermost(firstOp) > at ? [firstOp, firstOp + numOps] : [0, 0];
       for (let op = from; op < to; ++op) words[op] = ((words[op] ?? 0) | 0x80000000) >>> 0;
     }
-    app.render.tint(words);
-    app.view?.invalidate();
+    page.render.tint(words);
+    page.view?.invalidate();
   }
   // The root spreads what is small: most operators cost little beside the dearest.
   private strength(n: number): number {
