@@ -40,6 +40,10 @@ void AddInputs(const Net& net, Op& op, const std::vector<Symbol>& more) {
 }  // namespace
 
 bool HoldsControlFlow(const Net& net, const OpSet& ops, size_t first) {
+  const auto is_named = [&](const OpDef* def) {
+    return (def->flags & kControlFlow) && net.symbols->Find(def->name);
+  };
+  if (std::none_of(ops.all().begin(), ops.all().end(), is_named)) return false;
   OpLookup lookup(ops, *net.symbols);
   for (size_t i = first; i < net.ops.size(); ++i)
     if (IsControl(lookup, net.ops[i])) return true;

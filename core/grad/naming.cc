@@ -21,13 +21,14 @@ constexpr uint32_t kAlways = UINT32_MAX;  // ... that must survive the program
 std::vector<uint32_t> LastUses(const GeneratedProgram& program, const SymbolMap<DefId>& given,
                                const std::vector<DefId>& results) {
   std::vector<uint32_t> last_use(program.num_defs(), kNever);
-  for (uint32_t t = 0; t < program.ops.size(); ++t)
-    for (uint32_t k = 0; k < program.ops[t].inputs.size(); ++k) {
-      DefId def = program.input_defs[program.first_input[t] + k];
-      if (def == kNoDef)
-        def = given.Get(program.ops[t].inputs[k]);  // a caller's gradient that is a forward blob, too
+  for (uint32_t t = 0; t < program.ops.size(); ++t) {
+    const DefId* input_def = program.input_defs.data() + program.first_input[t];
+    for (const Symbol input : program.ops[t].inputs) {
+      DefId def = *input_def++;
+      if (def == kNoDef) def = given.Get(input);  // a caller's gradient that is a forward blob, too
       if (def != kNoDef) last_use[def] = t + 1;
     }
+  }
   for (DefId def : results)
     if (def != kNoDef) last_use[def] = kAlways;
   return last_use;
@@ -46,8 +47,12 @@ void RenameNets(const Net& net, Op& op, const BlobList& old_inputs, const BlobLi
 
 // Would output k, named `chosen`, make the operator work in place where it can't?
 bool BreaksInPlace(const OpDef* def, const Op& op, Symbol chosen, uint32_t k) {
-  for (uint32_t i = 0; def && i < op.inputs.size(); ++i)
-    if (op.inputs[i] == chosen && !HasPair(def->inplace, i, k) && !HasPair(def->enforced, i, k)) return true;
+  if (!def) return false;
+  uint32_t i = 0;
+  for (const Symbol input : op.inputs) {
+    if (input == chosen && !HasPair(def->inplace, i, k) && !HasPair(def->enforced, i, k)) return true;
+    ++i;
+  }
   return false;
 }
 
@@ -91,10 +96,11 @@ std::vector<Symbol> DecideNames(GeneratedProgram& program, const Net& net,
       old_inputs = op.inputs;
       old_outputs = op.outputs;
     }
-    for (uint32_t k = 0; k < op.inputs.size(); ++k) {
-      const DefId def = program.input_defs[program.first_input[t] + k];
+    const DefId* input_def = program.input_defs.data() + program.first_input[t];
+    for (Symbol& input : op.inputs) {
+      const DefId def = *input_def++;
       // Caffe2 renames what a rule makes, but not where the rule itself reads it.
-      if (def != kNoDef && (!keeps_readers || was_taken[def])) op.inputs[k] = name[def];
+      if (def != kNoDef && (!keeps_readers || was_taken[def])) input = name[def];
     }
     // A definition read last by this very operator may be overwritten by it; not so when the operator runs
     // nets, which may write before they read. An earlier output of this operator must stay, too.

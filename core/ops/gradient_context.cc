@@ -9,14 +9,27 @@
 
 namespace weft {
 
+namespace {
+
+bool HasRepeats(const BlobList& names) {
+  if (names.size() > 8) {
+    BlobList sorted = names;
+    std::sort(sorted.begin(), sorted.end());
+    return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  }
+  for (const Symbol* name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name) return true;
+  return false;
+}
+
+}  // namespace
+
 void GradientContext::Begin(const Op& op, std::span<const Gradient> output_gradients) {
   op_ = &op;
   output_gradients_ = output_gradients;
   ops_.clear();
   input_gradients_.assign(op.inputs.size(), {});
-  BlobList sorted = op.inputs;
-  std::sort(sorted.begin(), sorted.end());
-  repeats_ = std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
+  repeats_ = HasRepeats(op.inputs);
   missing_.clear();
   overwritten_.clear();
 }
