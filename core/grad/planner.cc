@@ -546,9 +546,8 @@ void Planner::UpdateGradients(OpId i) {
       updates_.push_back({blob, inputs[k], {}});
     }
   }
-  // Decided against the map as it was before this operator, when a blob for which there is nothing now had no
-  // gradient of this value. Of one blob's entries the last wins; unless B60 is kept, the last that is not
-  // none.
+  // Decided against the map as it was before this operator. Of one blob's entries the last wins; unless B60
+  // is kept, the last that is not none: what the map has of this very value is from this operator.
   for (const auto& [blob, value, slot] : updates_) {
     const bool none = slot.gradient.none();
     Final& last = final_[blob];

@@ -62,8 +62,9 @@ bool Holds(const RuleCondition& c, const GradientContext& context) {
 }
 
 bool Hold(const RuleConditions& conditions, const GradientContext& context) {
-  return std::all_of(conditions.begin(), conditions.end(),
-                     [&](const RuleCondition& c) { return Holds(c, context); });
+  for (const RuleCondition& condition : conditions)
+    if (!Holds(condition, context)) return false;
+  return true;
 }
 
 // Runs one program on the operator that the context holds.
