@@ -56,6 +56,7 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
   context_.set_tracks_overwritten_inputs(!Keeps(kFaultOwnInput));
   context_.set_input_type(
       [this](size_t k) { return ElementType(net_, ssa_, options_.skip, ssa_.inputs(next_)[k]); });
+  context_.set_wanted([this](size_t k) { return Wanted(ssa_.inputs(next_)[k]); });
   slots_.resize(Keeps(kFaultByName) ? ssa_.blobs().size() : ssa_.values().size());
   final_.resize(ssa_.blobs().size());
   if (Keeps(kFaultByName)) frontier_.resize(ssa_.blobs().size(), kNoValue);

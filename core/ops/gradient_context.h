@@ -56,6 +56,9 @@ class GradientContext {
   /// How rules learn the element type of the operator's input i; without it none is known.
   void set_input_type(std::function<DataType(size_t)> of) { input_type_ = std::move(of); }
 
+  /// Whether anybody wants the gradient of the operator's input i; without it all are wanted.
+  void set_wanted(std::function<bool(size_t)> wanted) { wanted_ = std::move(wanted); }
+
   /// Starts on `op`, forgetting the last one. `op` and `output_gradients` (one per output) must outlive the
   /// rule.
   void Begin(const Op& op, std::span<const Gradient> output_gradients);
@@ -78,6 +81,8 @@ class GradientContext {
   const Gradient& output_gradient(size_t i) const { return output_gradients_[i]; }
   /// kUndefined when it is not known.
   DataType input_type(size_t i) const { return input_type_ ? input_type_(i) : DataType::kUndefined; }
+  /// False when there is no such input, or a gradient of it would be left lying.
+  bool wants_GI(size_t i) const { return i < num_inputs() && (!wanted_ || wanted_(i)); }
   bool has_GO(size_t i) const { return i < output_gradients_.size() && !output_gradients_[i].none(); }
   /// The dense gradient of output i. When it is missing or sparse, returns kNoSymbol and the rule's result
   /// becomes Caffe2's error ("Gradient of output O is not provided!" / "is sparse (expected dense)"): no
@@ -146,6 +151,7 @@ class GradientContext {
   Net& net_;
   std::function<Symbol(Symbol)> grad_name_;
   std::function<DataType(size_t)> input_type_;
+  std::function<bool(size_t)> wanted_;
   const Op* op_ = nullptr;
   std::span<const Gradient> output_gradients_;
   std::vector<Op> ops_;

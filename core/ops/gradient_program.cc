@@ -67,6 +67,11 @@ class Compiler : RuleScanner {
       c.index = std::atoi(std::string(word.substr(2)).c_str());
       return c;
     }
+    if (word.size() > 2 && word.substr(0, 2) == "GI" && IsDigit(word[2])) {
+      c.subject = RuleCondition::kWantedGradient;
+      c.index = std::atoi(std::string(word.substr(2)).c_str());
+      return c;
+    }
     if (word == "caffe2" || word == "inplace") {
       c.subject = word == "caffe2" ? RuleCondition::kCaffe2Mode : RuleCondition::kInPlace;
       return c;

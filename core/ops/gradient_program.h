@@ -23,6 +23,7 @@ struct RuleCondition {
     kArgument,
     kHasGradient,
     kSparseGradient,
+    kWantedGradient,
     kInPlace,
     kCaffe2Mode
   };
@@ -31,7 +32,7 @@ struct RuleCondition {
   Compare compare = kNotEqual;
   bool negated = false;
   int64_t value = 0;      // what counts and arguments are compared with
-  int32_t index = 0;      // of the output, for the gradient subjects
+  int32_t index = 0;      // of the output, or input, for the gradient subjects
   Symbol argument;        // kArgument
   int64_t otherwise = 0;  // its default, from the operator's own argument table
 };

@@ -33,7 +33,7 @@ int64_t ArgumentValue(const Op& op, const RuleCondition& c) {
 }
 
 bool Holds(const RuleCondition& c, const GradientContext& context) {
-  const size_t output = static_cast<size_t>(c.index);
+  const size_t blob = static_cast<size_t>(c.index);
   bool holds = false;
   switch (c.subject) {
     case RuleCondition::kInputs:
@@ -46,10 +46,13 @@ bool Holds(const RuleCondition& c, const GradientContext& context) {
       holds = Compare(c, ArgumentValue(context.op(), c));
       break;
     case RuleCondition::kHasGradient:
-      holds = context.has_GO(output);
+      holds = context.has_GO(blob);
       break;
     case RuleCondition::kSparseGradient:
-      holds = context.has_GO(output) && context.output_gradient(output).is_sparse();
+      holds = context.has_GO(blob) && context.output_gradient(blob).is_sparse();
+      break;
+    case RuleCondition::kWantedGradient:
+      holds = context.wants_GI(blob);
       break;
     case RuleCondition::kInPlace:
       for (const Symbol input : context.op().inputs) holds |= input == context.O(0);

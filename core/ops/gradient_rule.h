@@ -22,8 +22,8 @@
 // I input, O output, GO gradient of an output, GI gradient of an input (naming it gives the input a
 // gradient; inside a built name it does not). Conditions, joined by "and", negated by "!": in, out (counts)
 // and arguments, each with =, < or > and a number, an argument alone meaning "not 0" (absent arguments count
-// as the operator's argument table says); GO0 (provided), GO0.sparse; inplace (output 0 is
-// also an input); caffe2 (the mode).
+// as the operator's argument table says); GO0 (provided), GO0.sparse; GI0 (there is an input 0 and its
+// gradient is wanted); inplace (output 0 is also an input); caffe2 (the mode).
 #pragma once
 
 #include "core/base/result.h"

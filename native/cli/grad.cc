@@ -392,6 +392,9 @@ void AddGrad(CLI::App& app, Main& main) {
     if (loss->count() + replan->count() + suggest->count() == 0) throw CLI::RequiredError("--loss");
   });
   command->footer(
+      "What nobody wants (--wrt, --freeze, --stop) is not computed, but where one gradient operator always "
+      "writes\nit beside what is wanted, as MulGradient does for both factors and FCGradient for weight and "
+      "bias.\n"
       "OUT is the net with its backward pass. Without -o and --json the pass is listed for reading.");
 }
 

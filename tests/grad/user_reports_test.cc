@@ -227,6 +227,32 @@ TEST(GradientReports, FrozenParameterGetsNoGradientAndOthersKeepTheirs) {
   EXPECT_EQ(head->ops.size(), 2u) << OpsOf(net, *head);  // the seed and the last operator's
 }
 
+// Where the schema of a gradient operator allows it, it writes only what is wanted.
+TEST(GradientReports, WhatIsNotWantedIsNotWritten) {
+  struct Case {
+    const char* net;
+    std::initializer_list<const char*> wrt;
+    const char* ops;
+  };
+  for (const Case& c : std::initializer_list<Case>{
+           {"FC(x, w, b) -> y", {}, "FCGradient(x, w, g) -> w_grad, b_grad, x_grad"},
+           {"FC(x, w, b) -> y", {"w"}, "FCGradient(x, w, g) -> w_grad, b_grad"},
+           {"FC(x, w, b) -> y", {"x"}, "FCGradient(x, w, g) -> w_grad, b_grad, x_grad"},
+           {"Conv(x, w, b) -> y", {"w", "b"}, "ConvGradient(x, w, g) -> w_grad, b_grad"},
+           {"Conv(x, w, b) -> y", {"w", "x"}, "ConvGradient(x, w, g) -> w_grad, x_grad no_bias"},
+           {"Conv(x, w, b) -> y", {"w"}, "ConvGradient(x, w, g) -> w_grad no_bias"},
+           {"Conv(x, w) -> y", {"w"}, "ConvGradient(x, w, g) -> w_grad no_bias"},
+           {"Mul(x, w) -> y", {"w"}, "MulGradient(g, x, w) -> x_grad, w_grad"}}) {
+    Net net = CompactNet(c.net);
+    GradientOptions options;
+    options.wrt = Names(net, c.wrt);
+    const Result<Backward> backward = PlanFor(net, "y=g", options);
+    ASSERT_TRUE(backward) << backward.error().message;
+    const bool no_bias = ArgInt(*net.symbols, backward->ops[0].args, "no_bias", 0) == 1;
+    EXPECT_EQ(StrCat(OpsOf(net, *backward), no_bias ? " no_bias" : ""), c.ops);
+  }
+}
+
 TEST(GradientReports, EmptyBatchLeavesNothingOfTheLastOne) {
   Net net = CompactNet("Relu(x) -> y; Mul(y, y) -> z");
   const Result<Backward> backward = PlanFor(net, "z=g");

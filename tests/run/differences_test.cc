@@ -125,6 +125,40 @@ struct Tally {
 
 using Feeds = std::vector<std::pair<std::string, Tensor>>;
 
+// The gradient of one fed blob alone: "" when it is what it is beside others, bit by bit, or the net runs in
+// double only.
+std::string CheckAlone(const Net& forward, GradientOptions options, const Net& whole,
+                       const GradientCheck& check, const GradientPlace& place) {
+  Net net = forward;
+  options.wrt = {net.Intern(place.blob)};
+  const Result<Backward> plan = PlanGradients(net, StandardOps(), options);
+  if (!plan) return plan.error().message;
+  if (plan->gradients.size() != 1) return "no gradient alone";
+  const Gradient& alone = plan->gradients[0].gradient;
+  const auto run = [&](Workspace& workspace, const Net& with) {
+    for (const auto& [name, value] : check.feeds) workspace.Feed(name, value.Clone());
+    return workspace.RunNetOnce(with);
+  };
+  RunContext contexts[2];
+  for (RunContext& context : contexts) {
+    context.kernels = check.kernels;
+    context.ops = check.ops;
+  }
+  Workspace beside(contexts[0]), apart(contexts[1]);
+  if (!run(beside, whole)) return "";
+  if (const Result<void> ran = run(apart, AppendBackward(net, *plan)); !ran) return ran.error().message;
+  for (const auto& [name, own] :
+       {std::pair(place.dense, alone.dense), std::pair(place.indices, alone.indices),
+        std::pair(place.values, alone.values)}) {
+    if (name.empty()) continue;
+    const Tensor *a = beside.FindTensor(name), *b = apart.FindTensor(net.Str(own));
+    if (!a || !b) return StrCat(name, " is not there");
+    const std::string difference = Difference(*b, *a, 0, 0);
+    if (!difference.empty()) return difference;
+  }
+  return "";
+}
+
 // Checks the operator with these outputs weighed. False: the plan has no gradient for them.
 bool CheckOutputs(const Net& net, const Feeds& feeds,
                   const std::vector<std::pair<std::string, Tensor>>& outputs, const std::string& id,
@@ -179,6 +213,12 @@ bool CheckOutputs(const Net& net, const Feeds& feeds,
     return false;
   }
   ++tally.rows;
+  for (const GradientPlace& place : check.gradients)
+    if (const std::string difference = CheckAlone(forward, options, whole, check, place);
+        !difference.empty()) {
+      ++tally.wrong;
+      tally.note = StrCat(id, ": the gradient of ", place.blob, " alone: ", difference);
+    }
   for (const BlobGradientReport& report : *reports) {
     tally.elements += report.elements;
     tally.kinks += report.kinks;
