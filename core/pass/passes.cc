@@ -232,14 +232,22 @@ Result<TensorInfo> Shape(std::string_view text) {
   return info;
 }
 
-// What --shape and an init net tell of the net's inputs.
-Result<std::vector<GivenBlob>> GivenShapes(Nets nets, const PassWords& words) {
+// What --shape tells of the net's inputs. Errors: the net, behind its init net, does not take them.
+Result<std::vector<GivenBlob>> GivenShapes(Nets nets, const OpSet& ops, const PassWords& words) {
   std::vector<GivenBlob> given;
   for (const std::string& word : words.Values("shape")) {
     WEFT_TRY(const auto assigned, Assignment(nets[0], "shape", word));
     WEFT_TRY(TensorInfo info, Shape(assigned.second));
     given.push_back({assigned.first, std::move(info)});
   }
+  if (given.empty()) return given;
+  ShapeTable table;
+  std::vector<GivenBlob> all = given;
+  if (nets.size() > 1)
+    for (GivenBlob& blob : FinalShapes(InferShapes(nets[1], {}, table, {.ops = &ops})))
+      all.push_back(std::move(blob));
+  const NetShapes shapes = InferShapes(nets[0], all, table, {.ops = &ops});
+  if (const Diagnostic* wrong = FirstError(shapes)) return Invalid(StrCat("--shape: ", wrong->message));
   return given;
 }
 
@@ -248,7 +256,7 @@ Result<int64_t> Natural(std::string_view option, std::string_view text) {
   int64_t number = -1;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || number < 0)
-    return Invalid(StrCat("--", option, ": expected a number, found ", text));
+    return Invalid(StrCat("--", option, ": expected a whole number, found ", text));
   return number;
 }
 
@@ -262,16 +270,12 @@ Result<PassOutcome> MemoryPass(Nets nets, const OpSet& ops, const PassWords& wor
   } else if (what != "all") {
     return Invalid(StrCat("--recycle: expected all, gradients or both, found ", what));
   }
-  WEFT_TRY(const std::vector<GivenBlob> given, GivenShapes(nets, words));
+  WEFT_TRY(const std::vector<GivenBlob> given, GivenShapes(nets, ops, words));
   if (nets.size() > 1 || !given.empty())
     options.sizes = InferSizes(nets[0], nets.size() > 1 ? &nets[1] : nullptr, given, ops);
   for (const std::string& word : words.Values("size")) {
     WEFT_TRY(const auto assigned, Assignment(nets[0], "size", word));
-    int64_t bytes = 0;
-    const std::string_view digits = assigned.second;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
-    if (error != std::errc() || end != digits.data() + digits.size())
-      return Invalid(StrCat("--size: expected a number of bytes, found ", digits));
+    WEFT_TRY(const int64_t bytes, Natural("size", assigned.second));
     options.sizes.push_back({assigned.first, bytes});
   }
   WEFT_TRY(options.keep, Blobs(nets[0], words, "keep"));
@@ -302,7 +306,7 @@ Result<PassOutcome> RecomputePass(Nets nets, const OpSet& ops, const PassWords& 
     WEFT_TRY(limits.most_percent, Natural("most-flops", words.Value("most-flops")));
   }
   WEFT_TRY(const std::vector<Symbol> keep, Blobs(nets[0], words, "keep"));
-  WEFT_TRY(std::vector<GivenBlob> given, GivenShapes(nets, words));
+  WEFT_TRY(std::vector<GivenBlob> given, GivenShapes(nets, ops, words));
   ShapeTable table;
   if (nets.size() > 1) {
     const std::vector<GivenBlob> filled = FinalShapes(InferShapes(nets[1], {}, table, {.ops = &ops}));

@@ -64,6 +64,10 @@ Result<void> Replicas::Check(const ParallelCallbacks& callbacks, const ParallelO
   if (options.shard_optimizer && options.shared_model)
     return Invalid("shard_optimizer: replicas that share parameters have one optimizer state already");
   if (options.threads_per_device < 1) return Invalid("threads_per_device: must be at least 1");
+  constexpr int64_t kMostWorkers = 1'000'000;
+  if (options.threads_per_device > kMostWorkers / static_cast<int64_t>(options.devices.size()))
+    return Invalid(StrCat("threads_per_device: ", options.threads_per_device, " on ", options.devices.size(),
+                          " devices are more than ", kMostWorkers, " workers"));
   if (options.max_concurrent_distributed_ops < 1)
     return Invalid("max_concurrent_distributed_ops: must be at least 1");
   if (const auto& meet = options.rendezvous) {

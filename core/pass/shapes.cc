@@ -7,6 +7,7 @@
 #include "core/base/str.h"
 #include "core/ops/shape_rule.h"
 #include "core/pass/shapes_nested.h"
+#include "core/ssa/versions.h"
 
 namespace weft {
 
@@ -37,7 +38,7 @@ class Walker {
     for (const GivenBlob& blob : given) {
       const BlobId id = out_.ssa.FindBlob(blob.blob);
       if (id == kNoBlob || !out_.ssa.starts_outside(id)) continue;
-      out_.values[First(id)] = blob.info;
+      out_.values[FirstValue(out_.ssa, id)] = blob.info;
     }
   }
 
@@ -52,13 +53,6 @@ class Walker {
   }
 
  private:
-  // The value of a blob before the net runs.
-  ValueId First(BlobId blob) const {
-    ValueId v = out_.ssa.latest(blob);
-    while (out_.ssa.values()[v].previous != kNoValue) v = out_.ssa.values()[v].previous;
-    return v;
-  }
-
   void Visit(OpId id) {
     const Op& op = net_.ops[static_cast<size_t>(id)];
     const Ssa& ssa = out_.ssa;
@@ -170,9 +164,7 @@ void ReportMissing(const Net& net, const NetShapes& shapes, Findings& findings) 
   };
   for (const Symbol blob : shapes.missing_inputs) {
     const Ssa& ssa = shapes.ssa;
-    ValueId v = ssa.latest(ssa.FindBlob(blob));
-    while (ssa.values()[v].previous != kNoValue) v = ssa.values()[v].previous;
-    const OpId reader = ssa.uses(v).front();
+    const OpId reader = ssa.uses(FirstValue(ssa, ssa.FindBlob(blob))).front();
     add({.op = reader,
          .blob = std::string(net.Str(blob)),
          .message = StrCat("the shape of input ", net.Str(blob), ", first read by ", OpLabel(net, reader),
@@ -193,6 +185,12 @@ NetShapes InferShapes(const Net& net, std::span<const GivenBlob> given, ShapeTab
   internal::ReportMissing(net, shapes, inference.findings);
   shapes.findings = inference.findings.Take();
   return shapes;
+}
+
+const Diagnostic* FirstError(const NetShapes& shapes) {
+  for (const Diagnostic& finding : shapes.findings)
+    if (finding.severity == Severity::kError) return &finding;
+  return nullptr;
 }
 
 Result<GivenBlob> ParseGivenBlob(std::string_view text, SymbolTable& symbols, ShapeTable& table) {

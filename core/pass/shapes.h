@@ -66,6 +66,9 @@ struct ShapeOptions {
 NetShapes InferShapes(const Net& net, std::span<const GivenBlob> given, ShapeTable& table,
                       const ShapeOptions& options = {});
 
+/// The first finding that is an error, or null.
+const Diagnostic* FirstError(const NetShapes& shapes);
+
 /// Reads "data=8,3,224,224:float": a blob, its extents (numbers or symbols, none for a scalar) and its type
 /// (float when not given); "queue=object" is no tensor. Errors: kInvalidArgument.
 Result<GivenBlob> ParseGivenBlob(std::string_view text, SymbolTable& symbols, ShapeTable& table);

@@ -13,6 +13,7 @@
 #include "core/ops/op_set.h"
 #include "core/run/kernel.h"
 #include "core/run/random.h"
+#include "core/ssa/versions.h"
 
 namespace weft {
 
@@ -41,12 +42,6 @@ bool EndsWith(std::string_view text, std::string_view end) {
   return text.size() >= end.size() &&
          std::equal(end.begin(), end.end(), text.end() - static_cast<ptrdiff_t>(end.size()),
                     [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
-}
-
-ValueId First(const Ssa& ssa, BlobId blob) {
-  ValueId value = ssa.latest(blob);
-  while (ssa.values()[value].previous != kNoValue) value = ssa.values()[value].previous;
-  return value;
 }
 
 std::optional<Dims> NumbersOf(const TensorInfo& info) {
@@ -201,7 +196,7 @@ std::vector<RunInput> InputFinder::Inputs() const {
     if (!ssa.starts_outside(blob)) continue;
     RunInput input;
     input.blob = net_.Str(ssa.blobs()[blob]);
-    const auto uses = ssa.uses(First(ssa, blob));
+    const auto uses = ssa.uses(FirstValue(ssa, blob));
     const auto known = known_.find(input.blob);
     for (const auto& [name, fed] : feeds_)
       if (name == input.blob) {
@@ -282,7 +277,7 @@ std::vector<InputFinder::Reading> InputFinder::Readings(const NetShapes& shapes,
     const BlobId id = in.ssa.FindBlob(name);
     if (id == kNoBlob || !in.ssa.starts_outside(id)) return;
     OpId last = kNoOp;
-    for (const OpId use : in.ssa.uses(First(in.ssa, id))) {
+    for (const OpId use : in.ssa.uses(FirstValue(in.ssa, id))) {
       if (use == last) continue;
       last = use;
       const Op& op = net.ops[static_cast<size_t>(use)];
@@ -367,8 +362,13 @@ std::optional<Dims> InputFinder::Try(const Reading& reading, int64_t batch, int6
       const int64_t channels = (*weight)[last ? 3 : 1] * ArgInt(*net.symbols, op.args, "group", 1);
       return last ? Dims{batch, side, side, channels} : Dims{batch, channels, side, side};
     }
-    if (at.port == 0 && weight && type.starts_with("FC") && weight->size() == 2)
-      return Dims{batch, (*weight)[type == "FCTransposed" ? 0 : 1]};
+    if (at.port == 0 && weight && type.starts_with("FC") && weight->size() == 2) {
+      const int64_t axis = ArgInt(*net.symbols, op.args, "axis", 1);
+      Dims dims;
+      for (int64_t i = 0; i < std::min<int64_t>(axis, 8); ++i) dims.push_back(batch);
+      dims.push_back((*weight)[type == "FCTransposed" ? 0 : 1]);
+      return dims;
+    }
     if (op.inputs.size() != 1 || op.outputs.empty()) break;
     const auto uses = ssa.uses(ssa.outputs(at.op)[0]);
     if (uses.empty()) break;
@@ -393,10 +393,15 @@ NetShapes InputFinder::Infer(const std::vector<RunInput>& inputs, const Tried& t
   return InferShapes(net_, given, table_);
 }
 
+std::string InputFinder::WhyNot(const std::vector<RunInput>& inputs) {
+  if (net_.ops.size() > kMostOpsToTry) return "";
+  const NetShapes shapes = Infer(inputs, {});
+  const Diagnostic* wrong = FirstError(shapes);
+  return wrong ? wrong->message : "";
+}
+
 bool InputFinder::Fits(const std::vector<RunInput>& inputs, const Tried& tried) {
-  const NetShapes shapes = Infer(inputs, tried);
-  return std::none_of(shapes.findings.begin(), shapes.findings.end(),
-                      [](const Diagnostic& finding) { return finding.severity == Severity::kError; });
+  return !FirstError(Infer(inputs, tried));
 }
 
 Result<void> CheckFill(std::string_view fill) {

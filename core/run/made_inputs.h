@@ -56,6 +56,8 @@ class InputFinder {
   /// Shapes for the inputs that have none: all at once, the first try that contradicts nothing in the net.
   /// Some stay without one when no try fits, or the net is too large to try.
   void FindShapes(std::vector<RunInput>& inputs);
+  /// How the shapes that are there contradict the net; empty when they don't.
+  std::string WhyNot(const std::vector<RunInput>& inputs);
 
  private:
   // A place where an input is read, in the net itself or in one inside an operator.

@@ -86,6 +86,10 @@ Result<std::vector<RunInput>> FindInputs(Program& program, const Setup& setup, c
     input.fill = general.empty() || (random && !IsFloating(input.type)) ? "zeros" : general;
   }
   if (finder) finder->FindShapes(inputs);
+  const auto unknown = [](const RunInput& input) { return input.from == RunInput::kMade && !input.dims; };
+  if (finder && !setup.shapes.empty() && std::any_of(inputs.begin(), inputs.end(), unknown))
+    if (const std::string why = finder->WhyNot(inputs); !why.empty())
+      return Error{ErrorCode::kInvalidArgument, StrCat("--shape: ", why)};
   return inputs;
 }
 

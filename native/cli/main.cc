@@ -74,6 +74,12 @@ int UsageError(const CLI::App& app, const CLI::ParseError& error, std::span<char
     if (word != words.end()) ++word;
   }
   std::string message = error.what();
+  // "Could not convert: --shards = 99999999999"
+  const std::string_view what = message;
+  constexpr std::string_view kNoNumber = "Could not convert: ";
+  if (const size_t equals = what.find(" = "); what.starts_with(kNoNumber) && equals != what.npos)
+    message = StrCat(what.substr(kNoNumber.size(), equals - kNoNumber.size()),
+                     ": expected a number that is not too large, found ", what.substr(equals + 3));
   std::vector<std::string> names;
   for (const CLI::App* known : chosen->get_subcommands({})) names.push_back(known->get_name());
   word = std::find_if(word, words.end(), [](const char* w) { return w[0] != '-'; });

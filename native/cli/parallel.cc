@@ -79,6 +79,32 @@ Result<std::vector<Symbol>> Blobs(const Net& net, std::string_view option,
   return blobs;
 }
 
+// A blob that is synced or summed twice would be summed twice.
+Result<void> Once(std::string_view option, const std::vector<std::string>& names) {
+  for (auto name = names.begin(); name != names.end(); ++name)
+    if (std::find(names.begin(), name, *name) != name)
+      return Error{ErrorCode::kInvalidArgument, StrCat("--", option, ": ", *name, " is named twice"), -1,
+                   *name};
+  return {};
+}
+
+// Common parameters are made by init, once, and are not the replicas' own.
+Result<void> CheckCommon(const SingleModel& model) {
+  const Ssa init(model.init);
+  const std::vector<Symbol>& computed = model.computed_params;
+  for (const Symbol blob : model.common_params) {
+    const std::string name(model.net.Str(blob));
+    const BlobId made = init.FindBlob(blob);
+    if (made == kNoBlob || !init.written(made))
+      return Error{ErrorCode::kInvalidArgument, StrCat("--common: the init net does not make ", name), -1,
+                   name};
+    if (std::find(computed.begin(), computed.end(), blob) != computed.end())
+      return Error{ErrorCode::kInvalidArgument, StrCat("--common: ", name, " is computed by each replica"),
+                   -1, name};
+  }
+  return {};
+}
+
 Result<SingleModel> ReadModel(const Main& main, const Words& words) {
   SingleModel model;
   WEFT_TRY(model.init, LoadNetOfSeveral(words.init));
@@ -103,6 +129,10 @@ Result<SingleModel> ReadModel(const Main& main, const Words& words) {
     WEFT_TRY(Net post_sync, LoadNetOfSeveral(words.post_sync));
     model.post_sync = Rehome(post_sync, model.init.symbols);
   }
+  WEFT_TRY_VOID(Once("sync", words.sync));
+  WEFT_TRY_VOID(Once("sum", words.sum));
+  WEFT_TRY_VOID(Once("common", words.common));
+  WEFT_TRY_VOID(Blobs(model.net, "keep", words.keep));
   WEFT_TRY(model.losses, Blobs(model.net, "loss", words.loss));
   WEFT_TRY(model.params, Blobs(model.net, "param", words.param));
   WEFT_TRY(model.computed_params, Blobs(model.net, "computed", words.computed));
@@ -123,6 +153,7 @@ Result<SingleModel> ReadModel(const Main& main, const Words& words) {
     return std::find(model.common_params.begin(), model.common_params.end(), blob) !=
            model.common_params.end();
   });
+  WEFT_TRY_VOID(CheckCommon(model));
   return model;
 }
 
@@ -173,8 +204,14 @@ Result<ParallelNets> MakeNets(const Words& words, const SingleModel& model, cons
     return ParallelizeBmuf(std::move(builder), StandardOps(), callbacks, bmuf);
   };
   WEFT_TRY(ParallelNets nets, make());
-  WEFT_TRY_VOID(AddBlobSync(nets, nets.net, options, words.sync));
-  WEFT_TRY_VOID(AddDistributedBlobSync(nets, nets.net, options, words.sum));
+  const auto of = [](const char* option, Result<void> added) -> Result<void> {
+    if (added) return added;
+    Error error = std::move(added).error();
+    error.message = StrCat(option, ": ", error.message);
+    return error;
+  };
+  WEFT_TRY_VOID(of("--sync", AddBlobSync(nets, nets.net, options, words.sync)));
+  WEFT_TRY_VOID(of("--sum", AddDistributedBlobSync(nets, nets.net, options, words.sum)));
   return nets;
 }
 
@@ -269,13 +306,23 @@ std::string Json(const Words& words, const ParallelNets& nets, const std::vector
   return out;
 }
 
+// --input can be read, and the model takes it.
+Result<void> CheckInputs(const Main& main, const Words& words, const SingleModel& model) {
+  if (words.inputs.empty()) return {};
+  const Net* const known[] = {&model.net};
+  ShapeTable table;
+  WEFT_TRY(std::vector<GivenBlob> given, ParseInputs(main, words.inputs, known, *model.net.symbols, table));
+  for (GivenBlob& blob : FinalShapes(InferShapes(model.init, {}, table))) given.push_back(std::move(blob));
+  const NetShapes shapes = InferShapes(model.net, given, table);
+  const Diagnostic* wrong = FirstError(shapes);
+  if (!wrong) return {};
+  return Error{ErrorCode::kInvalidArgument, StrCat("--input: ", wrong->message), -1, wrong->blob};
+}
+
 int Run(Main& main, const Words& words) {
   const Result<SingleModel> model = ReadModel(main, words);
   if (!model) return main.Fail(model.error());
-  const Net* const known[] = {&model->net};
-  ShapeTable table;
-  if (const auto inputs = ParseInputs(main, words.inputs, known, *model->net.symbols, table); !inputs)
-    return main.Fail(inputs.error());
+  if (const Result<void> fit = CheckInputs(main, words, *model); !fit) return main.Fail(fit.error());
   const Result<ParallelOptions> options = ReadOptions(words);
   if (!options) return main.Fail(options.error());
   const Result<ParallelNets> nets = MakeNets(words, *model, *options);
@@ -415,6 +462,7 @@ void AddParallel(CLI::App& app, Main& main) {
                    "with --shards: collectives between machines at a time")
       ->type_name("N");
   command->add_option("--barrier-timeout", options.barrier_timeout_ms, "with --shards: in milliseconds")
+      ->check(WholeNumber())
       ->type_name("MS");
   command->add_option("--iterations", words->schedule.iterations, "of the plan; with --bmuf, in each block")
       ->type_name("N");

@@ -89,7 +89,7 @@ TEST(Parallel, SyncsAndSumsBlobs) {
   EXPECT_NE(last({"--sum", "cpu_0/y", "--shards", "2"}).find("Allreduce(blob_sync_cw_cpu_0/y, cpu_0/y@1)"),
             std::string::npos)
       << last({"--sum", "cpu_0/y", "--shards", "2"});
-  EXPECT_EQ(last({"--sync", "z"}), "weft: error: there is no blob cpu_0/z\n");
+  EXPECT_EQ(last({"--sync", "z"}), "weft: error: --sync: there is no blob cpu_0/z\n");
 }
 
 TEST(Parallel, OfANetThatTrainsTheForwardPartIsTaken) {
@@ -217,6 +217,30 @@ TEST(Parallel, RefusesWithAReason) {
   EXPECT_EQ(message({"--devices", "cpu:0", "--loss-scale-op", "--optimizer", "sgd"}),
             "weft: error: the last operator that writes the loss loss is no Scale on it, which could carry "
             "the loss scale\n");
+}
+
+TEST(Parallel, RefusesWhatWouldGoWrongLater) {
+  const Model model;
+  const auto told = [&](std::vector<std::string> words, int exit = 1) {
+    words.insert(words.end(), {"--devices", "cpu:0-1", "--optimizer", "sgd"});
+    const Outcome outcome = model.Parallel(words);
+    EXPECT_EQ(outcome.exit, exit) << words[0];
+    return outcome.err.substr(0, outcome.err.find('\n'));
+  };
+  EXPECT_EQ(told({"--threads", "2000000000"}),
+            "weft: error: threads_per_device: 2000000000 on 2 devices are more than 1000000 workers");
+  EXPECT_EQ(told({"--shards", "2", "--sum", "cpu_0/y", "--sum", "cpu_0/y"}),
+            "weft: error: --sum: cpu_0/y is named twice");
+  EXPECT_EQ(told({"--sync", "z"}), "weft: error: --sync: there is no blob cpu_0/z");
+  EXPECT_EQ(told({"--free", "--keep", "z"}), "weft: error: --keep: the net has no blob z");
+  EXPECT_EQ(told({"--common", "x"}), "weft: error: --common: the init net does not make x");
+  EXPECT_EQ(told({"--common", "w", "--computed", "w"}),
+            "weft: error: --common: w is computed by each replica");
+  EXPECT_EQ(told({"--input", "x=5,4"}).find("weft: error: --input: op 0 FC, input "), 0u);
+  EXPECT_NE(told({"--shards", "2", "--barrier-timeout", "-5"}, 2).find("expected a whole number"),
+            std::string::npos);
+  EXPECT_EQ(told({"--shards", "99999999999"}, 2),
+            "weft parallel: --shards: expected a number that is not too large, found 99999999999");
 }
 
 // All files of DIR or none; what was there before stays.

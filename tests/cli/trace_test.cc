@@ -152,6 +152,18 @@ TEST(MadeInputs, LeNetLearnsDigits) {
   EXPECT_EQ(run.json()["not_finite"].size(), 0u);
 }
 
+TEST(MadeInputs, ASaidShapeThatTheNetDoesNotTakeIsToldAsSuch) {
+  const Folder folder;
+  const std::string net = folder / "lenet.pb", init = folder / "init.pb";
+  ASSERT_EQ(Weft({"example", "lenet", "-o", net, "--init", init}).exit, 0);
+  const Outcome run = Weft({"run", net, "--init", init, "--fill", "digits", "--shape", "data=8,1,28"});
+  EXPECT_EQ(run.exit, 1);
+  EXPECT_EQ(run.err.find("weft: error: --shape: op 0 Conv, input "), 0u) << run.err;
+  const Outcome pass = Weft({"pass", "recompute", net, init, "--shape", "data=8,1,28"});
+  EXPECT_EQ(pass.exit, 1);
+  EXPECT_NE(pass.err.find("--shape: op 0 Conv, input "), std::string::npos) << pass.err;
+}
+
 TEST(MadeInputs, SaysWhatIsWrong) {
   const auto error = [](std::vector<std::string> words) {
     words.insert(words.begin(), {"run", "-"});
