@@ -216,7 +216,7 @@ BlobDetails DescribeBlob(NetModel& model, BlobId blob, uint32_t first, uint32_t 
   out.num_versions = static_cast<uint32_t>(values.size());
   for (uint64_t k = first; k < std::min<uint64_t>(values.size(), uint64_t{first} + count); ++k) {
     const ValueId v = values[k];
-    BlobVersion version{};
+    BlobVersionDetails version{};
     version.value = v;
     version.version = ssa.values()[v].version;
     version.writer = ssa.values()[v].def;

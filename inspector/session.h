@@ -187,7 +187,7 @@ struct OpDetails {
   std::vector<uint32_t> findings;  // indices into Findings()
 };
 
-struct BlobVersion {
+struct BlobVersionDetails {
   ValueId value;
   uint32_t version;
   OpId writer;  // kNoOp: from outside
@@ -203,7 +203,7 @@ struct BlobDetails {
   bool external_input, external_output, param;
   std::string gradient;  // the blob that holds its gradient, empty when there is none
   uint32_t num_versions;
-  std::vector<BlobVersion> versions;  // rising; those that were asked for
+  std::vector<BlobVersionDetails> versions;  // rising; those that were asked for
 };
 
 /// Finds ops and blobs. Step units are ops.

@@ -225,7 +225,7 @@ val ToValue(const OpDetails& details) {
   return out;
 }
 
-val ToValue(const BlobVersion& version) {
+val ToValue(const BlobVersionDetails& version) {
   val out = val::object();
   out.set("value", version.value);
   out.set("version", version.version);

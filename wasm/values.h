@@ -37,7 +37,7 @@ val ToValue(const ScopeChildren& children);
 val ToValue(const Port& port);
 val ToValue(const ArgInfo& arg);
 val ToValue(const OpDetails& details);
-val ToValue(const BlobVersion& version);
+val ToValue(const BlobVersionDetails& version);
 val ToValue(const BlobDetails& details);
 val ToValue(const Diagnostic& finding);
 val ToValue(const ListingLine& line);

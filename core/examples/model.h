@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/examples/examples.h"
-#include "core/ir/model_builder.h"
+#include "core/ir/model_helper.h"
 #include "core/pass/optimizer.h"
 
 namespace weft {
@@ -41,7 +41,7 @@ class Model {
 
  private:
   NameRegistry registry_;
-  ModelBuilder builder_;
+  ModelHelper builder_;
   std::optional<Error> error_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/str.h"
+#include "core/ssa/versions.h"
 
 namespace weft::internal {
 
@@ -29,8 +30,7 @@ void AppendNames(std::string& out, const Net& net, const BlobList& names) {
 // Caffe2's numbers start at 0 with whatever happens first: a read, or a write.
 uint32_t Caffe2Version(const Ssa& ssa, ValueId value) {
   const Value& v = ssa.values()[value];
-  ValueId first = value;
-  while (ssa.values()[first].previous != kNoValue) first = ssa.values()[first].previous;
+  const ValueId first = FirstValue(ssa, v.blob);
   const bool read_first = ssa.values()[first].def == kNoOp && !ssa.uses(first).empty();
   return read_first || v.version == 0 ? v.version : v.version - 1;
 }

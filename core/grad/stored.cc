@@ -16,7 +16,8 @@ bool HasTag(const Op& op, std::string_view tag) {
                           op.device->extra_info.end();
 }
 
-// A fill in the likeness of `loss` called loss + suffix.
+}  // namespace
+
 bool IsSeed(const Net& net, const Op& op, std::string_view suffix) {
   return net.Str(op.type) == "ConstantFill" && op.inputs.size() == 1 && op.outputs.size() == 1 &&
          net.Str(op.outputs[0]) == StrCat(net.Str(op.inputs[0]), suffix);
@@ -26,8 +27,6 @@ bool IsGenerated(const Net& net, const Op& op) {
   return op.is_gradient_op.value_or(false) || HasTag(op, "is_auto_gen_sum_ops:1") ||
          IsSeed(net, op, "_autogen_grad");
 }
-
-}  // namespace
 
 Result<std::optional<StoredPass>> FindStoredPass(const Net& net) {
   const auto generated = [&](const Op& op) { return IsGenerated(net, op); };

@@ -6,12 +6,18 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/grad/gradient.h"
 
 namespace weft {
+
+/// ConstantFill(blob) -> blob + suffix: a start gradient.
+bool IsSeed(const Net& net, const Op& op, std::string_view suffix);
+/// The marks of a generated operator: is_gradient_op, the tag of sums, or a start gradient's name.
+bool IsGenerated(const Net& net, const Op& op);
 
 struct StoredPass {
   OpId begin = 0, end = 0;  // the generated operators

@@ -9,21 +9,11 @@
 #include "core/base/hash.h"
 #include "core/base/str.h"
 #include "core/grad/gradient.h"
+#include "core/grad/stored.h"
 
 namespace weft {
 
 namespace {
-
-bool IsSumTag(const Op& op) {
-  return op.device && std::find(op.device->extra_info.begin(), op.device->extra_info.end(),
-                                "is_auto_gen_sum_ops:1") != op.device->extra_info.end();
-}
-
-// ConstantFill(loss) -> loss<suffix>: where a backward pass begins.
-bool IsSeed(const Net& net, const Op& op, std::string_view suffix) {
-  return net.Str(op.type) == "ConstantFill" && op.inputs.size() == 1 && op.outputs.size() == 1 &&
-         net.Str(op.outputs[0]) == StrCat(net.Str(op.inputs[0]), suffix);
-}
 
 uint64_t KeyOf(const Op& op) {
   uint64_t key = HashMix(op.outputs.size(), op.type.id);
@@ -40,8 +30,7 @@ bool SameNames(const Op& a, const Op& b) {
 
 std::vector<OpId> FindOrigins(const Net& net, const OpSet& ops) {
   const auto begins = [&](const Op& op) {
-    return op.is_gradient_op.value_or(false) || net.Str(op.type).ends_with("Gradient") || IsSumTag(op) ||
-           IsSeed(net, op, "_autogen_grad");
+    return IsGenerated(net, op) || net.Str(op.type).ends_with("Gradient");
   };
   const auto begin = std::find_if(net.ops.begin(), net.ops.end(), begins);
   if (begin == net.ops.begin() || begin == net.ops.end()) return {};

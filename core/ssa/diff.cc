@@ -14,6 +14,7 @@
 
 #include "core/base/hash.h"
 #include "core/ssa/op_hash.h"
+#include "core/ssa/versions.h"
 
 namespace weft {
 
@@ -198,7 +199,7 @@ class Differ {
   void NumberExternals() {
     const auto outside = [](const Side& side, Symbol name) {
       const BlobId blob = side.ssa.FindBlob(name);
-      return blob != kNoBlob && side.ssa.starts_outside(blob) ? First(side, blob) : kNoValue;
+      return blob != kNoBlob && side.ssa.starts_outside(blob) ? FirstValue(side.ssa, blob) : kNoValue;
     };
     Waiting alike;
     std::vector<OpId> taken(b_.ssa.blobs().size(), kNoOp);
@@ -214,23 +215,16 @@ class Differ {
         const OpId like = alike.First(uses_a[blob], taken);
         if (like != kNoOp) {
           taken[like] = kAlone;
-          other = First(b_, static_cast<BlobId>(like));
+          other = FirstValue(b_.ssa, static_cast<BlobId>(like));
         }
       }
       const uint32_t id = ++last_id_;
-      Number(a_, First(a_, blob), id);
+      Number(a_, FirstValue(a_.ssa, blob), id);
       if (other != kNoValue) Number(b_, other, id);
     }
     for (BlobId blob = 0; blob < b_.ssa.blobs().size(); ++blob)
-      if (b_.ssa.starts_outside(blob)) Number(b_, First(b_, blob), ++last_id_);
+      if (b_.ssa.starts_outside(blob)) Number(b_, FirstValue(b_.ssa, blob), ++last_id_);
     ready_.clear();  // Run lists all that are ready, in order
-  }
-
-  // The value of a blob before the net runs.
-  static ValueId First(const Side& side, BlobId blob) {
-    ValueId value = side.ssa.latest(blob);
-    while (side.ssa.values()[value].previous != kNoValue) value = side.ssa.values()[value].previous;
-    return value;
   }
 
   // Per blob, how its first value is used: by which types of operators, where.
@@ -369,7 +363,7 @@ class Differ {
       for (Symbol name : side.net.ops[op].control_inputs) {
         const BlobId blob = side.ssa.FindBlob(name);
         if (blob != kNoBlob && current[blob] == kNoValue && side.ssa.starts_outside(blob))
-          current[blob] = First(side, blob);
+          current[blob] = FirstValue(side.ssa, blob);
         const bool known = blob != kNoBlob && current[blob] != kNoValue;
         hashes[op] += known ? HashMix(side.id[current[blob]], 2) : HashMix(name.id, 3);
       }
@@ -396,7 +390,7 @@ class Differ {
     const auto value_id = [](const Side& side, Symbol name, bool output) {
       const BlobId blob = side.ssa.FindBlob(name);
       if (blob == kNoBlob) return kNoId;
-      return side.id[output ? side.ssa.latest(blob) : First(side, blob)];
+      return side.id[output ? side.ssa.latest(blob) : FirstValue(side.ssa, blob)];
     };
     // What only `side` lists. A name that no op knows has no number: it is compared as a name.
     const auto missing = [&](const Side& side, const std::vector<Symbol>& names, const Side& other,

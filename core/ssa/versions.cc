@@ -67,4 +67,10 @@ ValueId FindValue(const Ssa& ssa, Symbol blob, uint32_t version) {
   return value != kNoValue && ssa.values()[value].version == version ? value : kNoValue;
 }
 
+ValueId FirstValue(const Ssa& ssa, BlobId blob) {
+  ValueId value = ssa.latest(blob);
+  while (ssa.values()[value].previous != kNoValue) value = ssa.values()[value].previous;
+  return value;
+}
+
 }  // namespace weft

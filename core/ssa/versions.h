@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The second half of Caffe2's get_ssa: the map from blob to its latest version, which it hands back and takes
-// in again, so that several nets that run one after the other share one count.
+// in again, so that several nets that run one after the other share one count; and the first version of a
+// blob.
 #pragma once
 
 #include <span>
@@ -56,5 +57,8 @@ std::vector<Symbol> UndefinedBlobs(const Ssa& ssa);
 
 /// The value (blob, version), or kNoValue. Walks back from the latest version.
 ValueId FindValue(const Ssa& ssa, Symbol blob, uint32_t version);
+
+/// A blob's first value: what it holds before the net runs, when it starts outside.
+ValueId FirstValue(const Ssa& ssa, BlobId blob);
 
 }  // namespace weft

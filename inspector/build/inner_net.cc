@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/str.h"
+#include "core/ssa/versions.h"
 
 namespace weft {
 
@@ -85,8 +86,7 @@ void AddShownNet(InnerNet& inner, uint32_t around, NetModel& outermost, std::vec
     // What the net has at its start, if it names the blob at all.
     const BlobId blob = ssa.FindBlob(name);
     if (blob != kNoBlob && ssa.starts_outside(blob)) {
-      ValueId start = ssa.latest(blob);
-      while (ssa.values()[start].previous != kNoValue) start = ssa.values()[start].previous;
+      const ValueId start = FirstValue(ssa, blob);
       if (number == kNoValue) number = made.value[start];
       made.value[start] = number;
     }

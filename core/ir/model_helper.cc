@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "core/ir/model_builder.h"
+#include "core/ir/model_helper.h"
 
 #include <algorithm>
 
@@ -8,11 +8,11 @@
 
 namespace weft {
 
-ModelBuilder::ModelBuilder(NameRegistry& registry, std::string_view name)
+ModelHelper::ModelHelper(NameRegistry& registry, std::string_view name)
     : init_(registry, StrCat(name, "_init")), net_(registry, name, init_.net().symbols) {}
 
-Result<Symbol> ModelBuilder::AddParam(const BlobRef& name, std::vector<int64_t> shape, const Filler& filler,
-                                      ParamKind kind, const Scope& scope) {
+Result<Symbol> ModelHelper::AddParam(const BlobRef& name, std::vector<int64_t> shape, const Filler& filler,
+                                     ParamKind kind, const Scope& scope) {
   const Symbol blob = name.symbol ? name.symbol : init_.Intern(scope.name.Scoped(name.text));
   const std::string text(init_.net().Str(blob));
   if (init_.BlobIsDefined(blob) || net_.BlobIsDefined(blob))

@@ -32,10 +32,10 @@ struct ModelParam {
   ParamKind kind;
 };
 
-class ModelBuilder {
+class ModelHelper {
  public:
   /// Nets "<name>" and "<name>_init".
-  ModelBuilder(NameRegistry& registry, std::string_view name);
+  ModelHelper(NameRegistry& registry, std::string_view name);
 
   NetBuilder& net() { return net_; }
   NetBuilder& init() { return init_; }
