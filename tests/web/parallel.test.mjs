@@ -75,6 +75,15 @@ test('nets for two devices are made of one', async () => {
   assert.deepEqual(await page.locator('.parallel .namechip').allTextContents(), [loss]);
   await page.fill('.parallel [aria-label=Devices]', 'cpu:0-1');
   await page.fill('.parallel [aria-label=Iterations]', '7');
+  // What is about gradients goes with an optimizer.
+  const share = page.locator('.parallel label.check', { hasText: 'gradients share memory' }).locator('input'), command = page.locator('.parallel .ascommand code').last();
+  await share.check();
+  assert.match(await command.textContent(), /--share-gradients/);
+  await page.fill('.parallel [aria-label=Optimizer]', '');
+  assert.ok(await share.isDisabled());
+  assert.doesNotMatch(await command.textContent(), /--optimizer|--share-gradients/);
+  await page.fill('.parallel [aria-label=Optimizer]', 'sgd:base_lr=0.1');
+  await share.uncheck();
   await page.click('.parallel .go:text-is("Make the nets")');
   await page.click('.parallel .go:text-is("Open them")', { trial: true });
   const words = ['parallel', '--init', 'init.pb', '--net', 'lenet.pb', '--loss', loss, '--devices', 'cpu:0-1', '--optimizer', 'sgd:base_lr=0.1', '--iterations', '7', '-o', 'parallel'];

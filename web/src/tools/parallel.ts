@@ -125,19 +125,21 @@ function make(app: App) {
   const deal = h('input', { type: 'checkbox', onchange: () => tell() });
   const go = h('button.go', { onclick: () => void plan() }, 'Make the nets'), planLine = h('div');
   let lossNames: string[] = [];
+  const trains = () => optimizer.value.trim() !== '';
   const planWords = () => {
     const net = base();
     if (!net) return null;
     const { word, init, files } = withInit(net);
     if (!init) throw new Error('Open the init net too: it makes the parameters that each device gets.');
     const words = ['parallel', '--init', init, '--net', word, ...losses.get().flatMap((loss) => ['--loss', loss]), '--devices', where.value.trim(),
-      ...(optimizer.value.trim() ? ['--optimizer', optimizer.value.trim()] : []), ...(nccl.checked ? ['--nccl'] : []), ...(share.checked ? ['--share-gradients'] : []),
-      ...(deal.checked ? ['--shard-optimizer'] : []), ...(Number(bucket.value) > 0 ? ['--bucket-bytes', String(Number(bucket.value) * 1e6)] : []),
+      ...(trains() ? ['--optimizer', optimizer.value.trim(), ...(nccl.checked ? ['--nccl'] : []), ...(share.checked ? ['--share-gradients'] : []),
+        ...(deal.checked ? ['--shard-optimizer'] : []), ...(Number(bucket.value) > 0 ? ['--bucket-bytes', String(Number(bucket.value) * 1e6)] : [])] : []),
       ...(Number(shards.value) > 1 ? ['--shards', shards.value] : []), ...(Number(iterations.value) > 1 ? ['--iterations', iterations.value] : []),
       ...shapes(), ...(hardware.value.trim() ? ['--hardware', hardware.value.trim()] : []), '-o', 'parallel'];
     return { words, files };
   };
   const tell = () => {
+    for (const input of [nccl, share, deal, bucket]) input.disabled = !trains(); // they are about gradients
     try {
       const asked = planWords();
       planLine.replaceChildren(...(asked ? [asCommand(asked.words)] : []));
