@@ -151,22 +151,21 @@ EMSCRIPTEN_KEEPALIVE void weftDraw(bool finish) {
   if (finish) state.gl->Finish();
 }
 
-/// Goes through what drawing a scene goes through, and draws the last frame over it: drivers compile the rest
-/// of a shader when it first draws. Takes the words.
-EMSCRIPTEN_KEEPALIVE void weftRehearse(uint32_t* words, uint32_t count) {
+/// Draws a quad with each program, and the last frame over them: drivers compile the rest of a shader when it
+/// first draws.
+EMSCRIPTEN_KEEPALIVE void weftRehearse() {
   State& state = Get();
-  Painter painter;
-  painter.SetTheme(state.painter.theme());
-  painter.SetSize(state.width, state.height, state.painter.ratio());
-  painter.SetScene({words, words + count});
-  std::free(words);
-  if (state.gl == nullptr || !painter.scene()) return;
-  const weft::SceneHeader& header = painter.scene()->header();
-  const auto paper = painter.theme()[weft::render::ThemeColor::kPaper];
-  state.gl->DrawPicture(painter.PaintMinimap(), static_cast<int>(painter.minimap().w * painter.ratio()),
-                        static_cast<int>(painter.minimap().h * painter.ratio()), paper);
-  const Camera camera = {header.focus_x + header.focus_w / 2.0, header.focus_y + header.focus_h / 2.0, 1};
-  state.gl->Draw(painter.Paint(camera), state.width, state.height, paper);
+  if (state.gl == nullptr) return;
+  weft::render::QuadList quads;
+  quads.Fill(0, 0, 1, 1, 0);
+  quads.Line(0, 0, 1, 1, 0, 1);
+  quads.Box(0, 0, 1, 1, 0);
+  quads.Glyph({0, 0, 1, 1, 0, 0, 0, 0});
+  quads.Image(0, 0, 1, 1);
+  quads.EndLayer();
+  const auto paper = state.painter.theme()[weft::render::ThemeColor::kPaper];
+  state.gl->DrawPicture(quads, 1, 1, paper);
+  state.gl->Draw(quads, state.width, state.height, paper);
   weftDraw(false);
 }
 

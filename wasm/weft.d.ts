@@ -157,7 +157,7 @@ export interface RenderModule {
   _weftSize(width: number, height: number, ratio: number): void;
   _weftSceneRoom(words: number): number;
   _weftScene(words: number, count: number): number;
-  _weftRehearse(words: number, count: number): void;
+  _weftRehearse(): void;
   _weftTheme(colors: number): void;
   _weftMark(mark: number, ids: number, ops: number, scopes: number, values: number): void;
   _weftTint(words: number, count: number): void;

@@ -40,7 +40,6 @@ export class Engine {
   private readonly waiting = new Map<number, Waiting>();
   private readonly kinds = new Map<number, string>();
   private next = 1;
-  private rehearsed: (scene: Uint32Array) => void = () => {};
   private ready: Promise<void>;
   private resolveReady: () => void = () => {};
   private readonly onCrash: (message: string) => void;
@@ -54,11 +53,9 @@ export class Engine {
     wasm.then((bytes) => this.send({ type: 'start', wasm: bytes }, [bytes])).catch((error) => this.fail(String(error)));
   }
 
-  /** Has the engine read and lay out a small net that nobody sees: its code is compiled when the first real one comes.
-   *  `draw` is given its scene, once, unless somebody asked for something before. */
-  async warm(net: Uint8Array, draw: (scene: Uint32Array) => void): Promise<void> {
+  /** Has the engine read and lay out a small net that nobody sees: its code is compiled when the first real one comes. */
+  async warm(net: Uint8Array): Promise<void> {
     await this.ready;
-    this.rehearsed = draw;
     if (this.waiting.size === 0) this.send({ type: 'warm', net }, [net.buffer as ArrayBuffer]);
   }
 
@@ -119,10 +116,6 @@ export class Engine {
   private receive(message: FromWorker): void {
     if (message.type === 'ready') return this.resolveReady();
     if (message.type === 'crash') return this.fail(message.message);
-    if (message.type === 'rehearsed') {
-      if (this.waiting.size === 0) this.rehearsed(message.scene);
-      return;
-    }
     const waiting = this.waiting.get(message.id);
     if (!waiting) return;
     if (message.type === 'progress') {

@@ -436,8 +436,9 @@ function build(engine: Engine, render: Renderer): void {
     });
   } else {
     openUrl();
-    requestIdleCallback(() => void engine.warm(rehearsal(), (scene) => render.rehearse(scene)), { timeout: 1000 });
+    requestIdleCallback(() => void engine.warm(rehearsal()), { timeout: 1000 });
   }
+  requestIdleCallback(() => render.rehearse(), { timeout: 500 });
   Object.assign(window, { weft: { app, view, theme, commands, render, rail, edgeLabels: beside.labels } });
 }
 

@@ -31,6 +31,5 @@ export type FromWorker =
   | { type: 'answer'; id: number; value: unknown; ms: number }
   | { type: 'failure'; id: number; error: WeftFailure }
   | { type: 'progress'; id: number; progress: StepResult; found?: SearchResult }
-  | { type: 'rehearsed'; scene: Uint32Array }
   | { type: 'sketch'; id: number; scene: Uint32Array }
   | { type: 'crash'; message: string };

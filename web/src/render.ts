@@ -59,11 +59,14 @@ export class Renderer {
     this.module._weftSize(width, height, ratio);
   }
   setScene(words: Uint32Array): boolean {
-    return this.module._weftScene(this.roomFor(words), words.length) !== 0;
+    const room = this.module._weftSceneRoom(words.length);
+    if (!room) throw new Error('not enough memory for this scene');
+    this.module.HEAPU32.set(words, room >> 2);
+    return this.module._weftScene(room, words.length) !== 0;
   }
-  /** Draws a scene that nobody sees: the driver has compiled all when the first real one comes. */
-  rehearse(words: Uint32Array): void {
-    this.module._weftRehearse(this.roomFor(words), words.length);
+  /** Draws what nobody sees: the driver has compiled all when the first scene comes. */
+  rehearse(): void {
+    this.module._weftRehearse();
   }
   setTheme(colors: Uint32Array): void {
     this.withWords(colors, (pointer) => this.module._weftTheme(pointer));
@@ -160,12 +163,6 @@ export class Renderer {
     return kind < 0 || kind === 4 ? null : kind === 0 || kind === 3 ? { op: id } : { scope: id };
   }
 
-  private roomFor(words: Uint32Array): number {
-    const room = this.module._weftSceneRoom(words.length);
-    if (!room) throw new Error('not enough memory for this scene');
-    this.module.HEAPU32.set(words, room >> 2);
-    return room;
-  }
   private rect(what: number, id: number): Rectangle {
     const [x = 0, y = 0, w = 0, h = 0] = this.numbers(this.module._weftRect(what, id), 4);
     return { x, y, w, h };

@@ -124,8 +124,7 @@ function warmUp(net: Uint8Array): void {
       try {
         finish(session, session.startOpen('', net));
         yield;
-        const scene = finish(session, session.startScene(0, {}));
-        if (round === 0 && scene.ok) post({ type: 'rehearsed', scene: scene.value as Uint32Array });
+        finish(session, session.startScene(0, {}));
         yield;
         finish(session, session.startScene(0, { mode: 1, expandAll: true }));
         yield;
