@@ -36,6 +36,31 @@ const add = async (label, name) => {
   await page.press(`.gradients [aria-label="${label}"]`, 'Enter');
 };
 
+test('a plan that is discarded stays so, and a net that comes while the panel is open waits until somebody asks', async () => {
+  await openPage(page, server.url);
+  const op = (input, output, type) => `op { input: "${input}" output: "${output}" type: "${type}" }`;
+  const net = (name) => ({ name: `${name}.pbtxt`, bytes: Buffer.from(`name: "${name}" ${op('x', 'h', 'Relu')} ${op('h', 'loss', 'AveragedLoss')}`) });
+  await dropAndShow(page, [net('one')]);
+  await page.click('.rail [data-tool=gradients]');
+  await previewed('one.pbtxt');
+  await page.click('.previewbar >> text="Discard"');
+  await page.waitForSelector('.gradients .tally >> text="Show it"');
+  await page.waitForFunction(() => window.weft.app.state.documents.length === 1);
+  assert.equal(await page.evaluate(() => window.weft.app.state.view.net.name), 'one');
+  await page.click('.gradients .tally >> text="Show it"');
+  await previewed('one.pbtxt');
+  // Another net: the bar, which is about the first, goes until that one shows again.
+  await dropAndShow(page, [net('two')]);
+  await page.waitForSelector('.gradients >> text="Plan the backward pass"');
+  assert.equal(await page.evaluate(() => window.weft.app.state.view.net.name), 'two');
+  assert.equal(await page.locator('.previewbar').isVisible(), false);
+  await page.click('.gradients >> text="Plan the backward pass"');
+  await previewed('two.pbtxt');
+  await page.click('.previewbar >> text="Keep open"');
+  await page.waitForSelector('.previewbar >> text="Not saved"');
+  assert.equal(await page.evaluate(() => window.weft.app.state.preview), null);
+});
+
 test('a net without gradients gets them, live, and what is saved is what the command writes', async () => {
   const forward = join(folder, 'lenet.pbtxt');
   execFileSync(weft, ['extract', join(root, 'web/examples/lenet_train.pbtxt'), '--name', 'lenet', '--inputs', 'data,label', '--outputs', 'loss', '-o', forward]);

@@ -74,6 +74,15 @@ test('an init net and its net pair by content, whatever their names', async () =
   assert.ok(params >= 2);
 });
 
+test('an init net that comes later fills the net that shows, which stays', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(models, 'alexnet_train.pb')]);
+  const net = await page.evaluate(() => window.weft.app.state.view.net.id);
+  await drop(page, [join(models, 'alexnet_train_init.pb')]);
+  await page.waitForSelector('.details :text("Filled by")');
+  assert.equal(await page.evaluate(() => window.weft.app.state.view.net.id), net);
+});
+
 test('another init net than the contents say can be chosen, or none', async () => {
   const net = (name, ...ops) => ({ name: `${name}.pbtxt`, bytes: Buffer.from(`name: "${name}" ${ops.join('\n')}`) });
   const fill = (blob, n) => `op { type: "ConstantFill" output: "${blob}" arg { name: "shape" ints: ${n} } }`;

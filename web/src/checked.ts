@@ -17,12 +17,12 @@ export const differentiable = ({ view, pairs }: State): boolean =>
 
 export function checkedTable(app: App): HTMLElement {
   const { state, measures } = app, { view } = state, told = measures.told();
-  const findings = view?.findings.length ?? 0, plan = state.planned.get(view?.net.id ?? -1);
+  const all = view?.findings.length ?? 0, bad = view?.findings.filter((f) => f.severity !== 'note').length ?? 0, plan = state.planned.get(view?.net.id ?? -1);
   const wrong = told?.findings.filter((f) => f.severity !== 'note').length ?? 0;
   const go = (text: string, panel: string) => h('button.ref.op', { onclick: () => app.showTool(panel) }, text, ' →');
   const row = (what: string, ...said: (Node | string)[]) => h('tr', h('td', what), h('td', ...said));
   return h('table.checked',
-    row('Operators, names, order', findings > 0 ? go(count(findings, 'finding'), 'findings') : 'nothing found'),
+    row('Operators, names, order', all > 0 ? go(bad > 0 ? count(bad, 'finding') : count(all, 'note'), 'findings') : 'nothing found'),
     differentiable(state) || plan ? row('Backward pass', plan ? go('there is none', 'gradients') : plan === '' ? 'can be planned' : go('not asked yet', 'gradients')) : '',
     row('Shapes', !told ? go('not asked yet', 'shapes') : wrong > 0 ? go(`${wrong} wrong`, 'shapes') : told.whole ? 'all known' : go('not all known', 'shapes')));
 }

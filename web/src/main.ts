@@ -328,7 +328,7 @@ function build(engine: Engine, render: Renderer): void {
   const themeNames: [ThemeName, string][] = [['system', 'As the system'], ['light', 'Light'], ['dark', 'Dark'], ['contrast', 'High contrast']];
   const themeMenu = (at: HTMLElement) => menu(at, themeNames.map(([name, label]) => ({ label, checked: theme.name === name, run: () => theme.set(name) })));
   const netMenu = (at: HTMLElement) => menu(at, state.nets.filter((n) => n.parent < 0).map((net) => ({
-    label: `${netTitle(net, state.documents)}  (${digits(net.numOps)})`, checked: state.view?.net.id === net.id, run: () => void app.show(net.id) })));
+    label: `${netTitle(net, state.documents)}  (${[state.documents.find((d) => d.id === net.document)?.name, digits(net.numOps)].filter(Boolean).join(', ')})`, checked: state.view?.net.id === net.id, run: () => void app.show(net.id) })));
 
   // Commands.
   const has = () => !!state.view;

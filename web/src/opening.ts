@@ -6,6 +6,7 @@
 import type { App } from './app.ts';
 import { WeftError } from './engine.ts';
 import type { Incoming } from './files.ts';
+import { initOf, netTitle } from './state.ts';
 
 export class Opening {
   private readonly app: App;
@@ -17,7 +18,8 @@ export class Opening {
     this.app = app;
   }
 
-  /** Opens files one after another and shows the largest net that fills no other. Until a single large file is read, a
+  /** Opens files one after another and shows the largest net that fills no other; what fills the net that shows leaves
+   *  it there. Until a single large file is read, a
    *  sketch of it shows. */
   async open(files: Incoming[]): Promise<void> {
     ++this.going;
@@ -74,7 +76,11 @@ export class Opening {
     const fresh = state.nets.filter((net) => opened.includes(net.document) && net.parent < 0);
     const inits = new Set(state.pairs.map((pair) => pair.init));
     const best = [...fresh].sort((a, b) => Number(inits.has(a.id)) - Number(inits.has(b.id)) || b.numOps - a.numOps)[0];
-    if (best) {
+    const [here] = app.path(), init = here && initOf(state, here.id)?.init;
+    if (here && fresh.every(({ id }) => inits.has(id)) && fresh.some(({ id }) => id === init)) {
+      await app.change({}); // other blobs are parameters now
+      app.announce(`${netTitle(here, state.documents)} is filled now`);
+    } else if (best) {
       this.shown = opening;
       await app.show(best.id);
     } else if (failed.length === 0) app.onWithoutNet();

@@ -25,8 +25,10 @@ export function previewBar(app: App): HTMLElement {
     ];
   };
   const update = () => {
-    const { preview, view, nets } = app.state;
-    const kept = preview ? undefined : workshop.unsaved.get(app.path()[0]?.document ?? -1);
+    const { view, nets } = app.state, shown = app.path()[0];
+    // It is about the net that shows, or it waits.
+    const preview = app.state.preview && shown && (shown.document === app.state.preview.document || shown.id === app.state.preview.base) ? app.state.preview : null;
+    const kept = preview ? undefined : workshop.unsaved.get(shown?.document ?? -1);
     element.classList.toggle('hidden', !preview && !kept);
     if (kept) {
       element.replaceChildren(h('span.what', { title: kept.what }, h('b', 'Not saved'), ' ', kept.what), ...save(kept),

@@ -29,7 +29,7 @@ export class Rail {
         if (!again) this.show(id);
         opened(again);
       } }, icon(path), h('span', title))))));
-    app.on(['net', 'files', 'preview'], () => this.panels.get(this.shown)?.update());
+    app.on(['net', 'files', 'preview'], () => this.panels.get(this.shown)?.update(false));
     this.show('read');
   }
 
@@ -46,6 +46,6 @@ export class Rail {
     this.reading.classList.toggle('hidden', !!tool);
     this.place.classList.toggle('hidden', !tool);
     for (const button of this.element.querySelectorAll('button')) button.setAttribute('aria-pressed', String(button.dataset.tool === id));
-    this.panels.get(id)?.update();
+    this.panels.get(id)?.update(true);
   }
 }

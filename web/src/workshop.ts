@@ -32,7 +32,7 @@ export class Workshop {
   private turns: Promise<void> = Promise.resolve();
   /** Nets that commands made and somebody kept open, as long as they are not saved; by document. */
   readonly unsaved = new Map<number, Preview>();
-  private leaving = -1; // the document of a preview that shows still while the next one comes
+  private leaving: Preview | null = null; // shows still while the next one, or the net before, comes
 
   constructor(page: Page, command: Command) {
     this.page = page;
@@ -54,7 +54,8 @@ export class Workshop {
   /** The net that commands are about: the outermost around the one that shows; what a preview was made of. */
   base(): NetInfo | null {
     const { preview, nets } = this.page.state, shown = this.page.path()[0];
-    return shown && (shown.document === preview?.document || shown.document === this.leaving) ? nets.find((net) => net.id === preview?.base) ?? null : shown ?? null;
+    const made = shown && [preview, this.leaving].find((one) => one?.document === shown.document);
+    return made ? nets.find((net) => net.id === made.base) ?? null : shown ?? null;
   }
   /** How a command names a net, and the file that it needs for that. */
   fileOf(net: NetInfo): { word: string; file: File } {
@@ -106,7 +107,7 @@ export class Workshop {
     this.keep(document, made.name, blob);
     this.origins.set(document, this.origin(base));
     this.page.state.preview = { base: base.id, document, what, name: made.name, blob, words };
-    this.leaving = old?.document ?? -1;
+    this.leaving = old;
     if (old) {
       await this.page.engine.ask('close', old.document);
       this.sources.delete(old.document);
@@ -121,6 +122,7 @@ export class Workshop {
     const { preview } = this.page.state;
     if (!preview) return;
     this.page.state.preview = null;
+    this.leaving = keep ? null : preview;
     if (keep && !preview.saved) this.unsaved.set(preview.document, preview);
     this.page.tell('preview');
     if (keep) return;

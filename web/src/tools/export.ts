@@ -127,7 +127,7 @@ function make(app: App) {
     } catch {
       // A net that stands in no file has none.
     }
-    htmlHint.replaceChildren('One file that opens anywhere, without a network: this page, with ', ...some.flatMap((file, i) => [i > 0 ? ', ' : '', h('code', file.name)]), ` inside (${bytes(some.reduce((sum, { blob }) => sum + blob.size, 0))}).`);
+    htmlHint.replaceChildren('One file that opens anywhere, without a network: this page, with ', ...some.flatMap((file, i) => [i > 0 ? ', ' : '', h('code', file.name)]), ` inside: ${bytes(some.reduce((sum, { blob }) => sum + blob.size, 0))} beside the page's own 3 MB.`);
     for (const button of formats.querySelectorAll('button')) button.disabled = !net;
     address.textContent = '#' + app.link.fragment();
   };

@@ -149,6 +149,7 @@ function make(app: App) {
       app.tell('findings');
       show();
       if (app.state.preview?.document === made) await workshop.endPreview(false);
+      made = -1;
       const at = failure.conflicts?.[0];
       app.showFaults(failure.conflicts ? [...new Set(failure.conflicts.slice(0, SHOWN).flatMap((c) => [c.reader, c.overwriter]))] : failure.op >= 0 ? [failure.op] : []);
       if (at) await app.selectBlobNamed(at.blob, at.version, { reveal: true });
@@ -274,7 +275,8 @@ function make(app: App) {
     } }, l.loss))] : []));
   }
 
-  async function begin(net: NetInfo): Promise<void> {
+  /** `now`: and plans it. A net that comes while the panel is open waits until somebody asks. */
+  async function begin(net: NetInfo, now: boolean): Promise<void> {
     base = net;
     suggestion = plan = failure = null;
     repair = alone = false;
@@ -297,12 +299,17 @@ function make(app: App) {
     suggestion = found.value;
     const had = suggestion.stored;
     losses.set(had ? had.losses : suggestion.losses.filter((l) => l.likely).map((l) => l.loss));
-    if (had) stored.replaceChildren(`The net has a backward pass, operators ${digits(had.begin)} to ${digits(had.end - 1)}. `, h('button.quiet', { onclick: () => void run() }, 'Plan it again'));
-    stored.classList.toggle('hidden', !had);
+    const ask = (what: string) => h('button.quiet', { onclick: () => {
+      stored.classList.toggle('hidden', !had);
+      void run();
+    } }, what);
+    if (had) stored.replaceChildren(`The net has a backward pass, operators ${digits(had.begin)} to ${digits(had.end - 1)}. `, ask('Plan it again'));
+    else stored.replaceChildren(ask('Plan the backward pass'));
+    stored.classList.toggle('hidden', !had && (now || losses.get().length === 0));
     showLikely();
     show();
     // A pass that is there already is planned again only when somebody asks.
-    if (!had) await run();
+    if (!had && now) await run();
   }
 
   app.on(['selection'], () => {
@@ -310,9 +317,14 @@ function make(app: App) {
   });
   return {
     element,
-    update: () => {
+    update: (opens: boolean) => {
       const net = workshop.base();
-      if (net && net.id !== base?.id) void begin(net);
+      if (net && net.id !== base?.id) void begin(net, opens);
+      else if (repair && plan && made >= 0 && !app.state.preview) { // discarded: what stood in the way does so again
+        repair = alone = false;
+        made = -1;
+        void run();
+      }
       else if (plan && asked.join(' ') !== words().join(' ')) void run(); // more is known of shapes
       else show();
     },

@@ -102,8 +102,9 @@ function make(app: App) {
   const showInputs = () => {
     const now = measures.net();
     const names = (now && measures.external.get(now.id)) ?? [];
-    if (!now || rows.dataset.of === `${now.id}:${names.join('\n')}`) return;
-    rows.dataset.of = `${now.id}:${names.join('\n')}`;
+    const of = now && `${now.id}:${measures.external.has(now.id)}:${names.join('\n')}`;
+    if (!now || !of || rows.dataset.of === of) return;
+    rows.dataset.of = of;
     const given = measures.inputs(now), fields = new Map<string, { shape: HTMLInputElement; type: HTMLSelectElement }>();
     const last = (name: string) => name.split('/').at(-1);
     rows.replaceChildren(...names.filter(Boolean).slice(0, 200).map((name) => {
@@ -124,7 +125,7 @@ function make(app: App) {
       shape.addEventListener('input', changed);
       type.addEventListener('change', changed);
       return h('label.input', h('span.mono', { title: name }, name), shape, type);
-    }), names.length === 0 ? h('p.hint', app.workshop.initOf(now) ? 'The init net fills every input.' : 'The net has no inputs.')
+    }), names.length === 0 ? h('p.hint', !measures.external.has(now.id) ? '' : app.workshop.initOf(now) ? 'The init net fills every input.' : 'The net has no inputs.')
       : h('p.hint', 'Extents may be letters: ', h('code', 'N,3,224,224'), '. Then costs are formulas.'));
     if (names.length > 0) rows.prepend(h('button.quiet.fit', { title: 'For those that have none: what Run would make', onclick: () => void fit() }, 'Take shapes that fit'));
   };

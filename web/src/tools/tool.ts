@@ -20,7 +20,7 @@ export interface Tool {
 export interface ToolPanel {
   element: HTMLElement;
   /** Called when the panel opens and, while it is open, when the net that commands are about may have changed. */
-  update(): void;
+  update(opens: boolean): void;
 }
 
 /** A heading over controls. */
