@@ -117,6 +117,20 @@ test('pictures of the selection and of everything', async () => {
   assert.ok(await inked(page) > 1000, 'the view is there again');
 });
 
+test('an SVG has the colours of the boxes', async () => {
+  const red = (svg) => (svg.match(/fill="#f[0-9a-f][0-7][0-9a-f][0-7][0-9a-f]"/g) ?? []).length;
+  const before = red(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8'));
+  await page.evaluate(() => {
+    const { app } = window.weft, [net] = app.path();
+    const numbers = new Float64Array(net.numOps).fill(NaN);
+    numbers[0] = 0;
+    app.tint.show({ title: 'One', numbers, inside: new Map(), words: ['#ff0000'], text: String, net: net.id });
+  });
+  assert.equal(red(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8')) - before, 1);
+  await page.evaluate(() => window.weft.app.tint.show(null));
+  assert.equal(red(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8')), before);
+});
+
 test('names from a file do no harm in an SVG', async () => {
   await openPage(page, server.url);
   await dropAndShow(page, [{ name: 'odd.pbtxt', bytes: Buffer.from('name: "<script>alert(1)</script>" op { type: "Re<lu&" name: "\\"]]>\\001\\377" input: "x" output: "y</text><script>" }') }]);

@@ -13,11 +13,11 @@ type Colors = Record<(typeof colorNames)[number], string>;
 const MAGIC = 0x31534657;
 const SANS = "Inter, 'Helvetica Neue', Arial, sans-serif";
 const roles = ['forward', 'backward', 'update', 'plain'] as const; // in the order of Role
-const section = { bands: 0, groups: 1, nodes: 2, chips: 3, edges: 4, strings: 10, text: 11 };
+const section = { bands: 0, groups: 1, nodes: 2, chips: 3, edges: 4, opNodes: 6, strings: 10, text: 11 };
 const flags = { finding: 8, error: 16, nested: 32, unknown: 4, inPlace: 2, differs: 64, expandable: 256 };
 
-/** `rect` in world units; a scale of 2 makes a picture twice as wide. */
-export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: number, theme: Uint32Array, title: string, stop: { stopped: boolean }): Promise<Blob> {
+/** `rect` in world units; a scale of 2 makes a picture twice as wide. `tints`: by operator, as Renderer.tint takes them. */
+export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: number, theme: Uint32Array, tints: Uint32Array, title: string, stop: { stopped: boolean }): Promise<Blob> {
   if (words[0] !== MAGIC) throw new Error('this is not a scene');
   const ints = new Int32Array(words.buffer, words.byteOffset, words.length);
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
@@ -105,6 +105,13 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     add('\n');
   });
 
+  // The strongest tint of the operators that a box shows, as the renderer has it.
+  const [nodes, numNodes] = range(section.nodes), [opNodes, numOps] = range(section.opNodes);
+  const tintOf = new Uint32Array(tints.length > 0 ? numNodes : 0), strength = (tint: number) => (tint >>> 24) & 127;
+  for (let op = 0; op < Math.min(tints.length, numOps); ++op) {
+    const node = words[opNodes + op] ?? 0, tint = tints[op] ?? 0;
+    if (strength(tint) > strength(tintOf[node] ?? 0)) tintOf[node] = tint;
+  }
   const [chips] = range(section.chips);
   const chip = (at: number) => {
     const [x = 0, y = 0, w = 0, h = 0] = ints.subarray(at, at + 4);
@@ -131,9 +138,11 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
       word(x + 11, y + 14, 11, 400, colors.ink, inner ? `${name}  ${inner}` : name, w - 14);
       return;
     }
+    const tint = tintOf[(at - nodes) / 12] ?? 0;
+    const fill = tint ? mix(colors.box, '#' + (tint & 0xffffff).toString(16).padStart(6, '0'), strength(tint) / 127) : colors.box;
     const border = `stroke="${error ? colors.error : colors.boxBorder}"`;
-    if (kind === 1 || kind === 3) add(outline(6, `fill="${colors.box}" ${border}`), outline(3, `fill="${colors.box}" ${border}`));
-    add(outline(0, `fill="${colors.box}" ${border}${error ? ' stroke-width="1.6"' : ''}`));
+    if (kind === 1 || kind === 3) add(outline(6, `fill="${fill}" ${border}`), outline(3, `fill="${fill}" ${border}`));
+    add(outline(0, `fill="${fill}" ${border}${error ? ' stroke-width="1.6"' : ''}`));
     const inset = role === 2 ? Math.min(11, h / 2) * 0.75 : 5;
     if (role === 1) add(`<path d="M${x + 1.6} ${y + inset}v${h - 2 * inset}M${x + 3.85} ${y + inset}v${h - 2 * inset}" stroke="${accent}" stroke-width="1.2"/>`);
     else add(`<path d="M${x + 2.5} ${num(y + inset)}v${num(h - 2 * inset)}" stroke="${accent}" stroke-width="3"${role === 2 ? ' stroke-dasharray="2 2"' : role === 3 ? ' stroke-dasharray="6 2"' : ''}/>`);

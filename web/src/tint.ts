@@ -32,7 +32,7 @@ export interface Overlay {
   net: number;
 }
 
-const MOST = 110; // of 127: the title on a box can still be read
+const MOST = 92; // of 127: what is written on a box can still be read
 const HUES = 8;
 
 export class Tint {
@@ -43,6 +43,8 @@ export class Tint {
   private shown: Overlay | null = null;
   private range: [number, number] = [0, 1];
   private tinted = false;
+  /** What the renderer was given: by operator drawn. */
+  words = new Uint32Array();
 
   constructor(page: Page) {
     this.page = page;
@@ -96,6 +98,7 @@ export class Tint {
       const [from, to] = firstOp === 0 ? [at + 1, numOps] : page.inPlace.outermost(firstOp) > at ? [firstOp, firstOp + numOps] : [0, 0];
       for (let op = from; op < to; ++op) words[op] = ((words[op] ?? 0) | 0x80000000) >>> 0;
     }
+    this.words = words;
     page.render.tint(words);
     page.view?.invalidate();
   }

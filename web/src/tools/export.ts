@@ -60,7 +60,7 @@ function make(app: App) {
     const draw = async (): Promise<Blob> => {
       if (format === 'svg') {
         const words = await app.engine.scene(view.net.id, view.options).result;
-        return sceneToSvg(words, rect, what === 'view' ? app.view.camera.scale : 1, app.theme.rendererColors(), netTitle(view.net, app.state.documents), stop);
+        return sceneToSvg(words, rect, what === 'view' ? app.view.camera.scale : 1, app.theme.rendererColors(), app.tint.words, netTitle(view.net, app.state.documents), stop);
       }
       for (const mark of ['selected', 'related', 'hover'] as const) app.render.mark(mark, {});
       return scenePicture(app.render, app.view.canvas, rect, scaleOf(rect), () => app.view.redraw(), stop).finally(() => app.select(app.state.selection));
