@@ -5,7 +5,8 @@
 // that the page stays at hand; `stop` ends it.
 
 import { cancelledError } from './engine.ts';
-import type { Rectangle } from './render.ts';
+import { nodeFlags, type Rectangle } from './render.ts';
+import { signs } from './signs.ts';
 import { colorNames } from './theme.ts';
 
 type Colors = Record<(typeof colorNames)[number], string>;
@@ -14,7 +15,6 @@ const MAGIC = 0x31534657;
 const SANS = "Inter, 'Helvetica Neue', Arial, sans-serif";
 const roles = ['forward', 'backward', 'update', 'plain'] as const; // in the order of Role
 const section = { bands: 0, groups: 1, nodes: 2, chips: 3, edges: 4, opNodes: 6, strings: 10, text: 11 };
-const flags = { finding: 8, error: 16, nested: 32, unknown: 4, inPlace: 2, differs: 64, expandable: 256 };
 
 /** `rect` in world units; a scale of 2 makes a picture twice as wide. `tints`: by operator, as Renderer.tint takes them. */
 export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: number, theme: Uint32Array, tints: Uint32Array, title: string, stop: { stopped: boolean }): Promise<Blob> {
@@ -126,7 +126,7 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     if (outside(x, y, w + 8, h + 8)) return;
     const style = words[at + 4] ?? 0, kind = style & 255, role = (style >> 8) & 255, flag = style >> 16;
     const accent = colors[roles[role] ?? 'plain'];
-    const error = (flag & flags.error) !== 0;
+    const error = (flag & nodeFlags.error) !== 0;
     const outline = (dx: number, more: string) => {
       const [l, t, r, b] = [x + dx + 0.5, y + dx + 0.5, x + dx + w - 0.5, y + dx + h - 0.5];
       return role === 1 ? `<path d="M${l + 5} ${t}H${r - 5}L${r} ${t + 5}V${b - 5}L${r - 5} ${b}H${l + 5}L${l} ${b - 5}V${t + 5}z" ${more}/>`
@@ -149,10 +149,10 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     word(x + 9, y + 17, 13, 600, colors.ink, string(words[at + 6] ?? 0), w - 14);
     if (words[at + 7]) word(x + 9, y + 33, 11, 400, colors.ink2, string(words[at + 7] ?? 0), w - 14);
     for (let c = words[at + 9] ?? 0, end = c + (words[at + 10] ?? 0); c < end; ++c) chip(chips + c * 8);
-    const loud = flag & (flags.error | flags.finding | flags.unknown | flags.differs);
-    const sign = loud ? (flag & flags.unknown ? '?' : flag & flags.differs ? '×' : '!') : flag & (flags.nested | flags.expandable) ? '+' : flag & flags.inPlace ? '=' : '';
+    const loud = flag & (nodeFlags.error | nodeFlags.finding | nodeFlags.unknown | nodeFlags.differs);
+    const sign = signs.find((one) => flag & one.flags)?.sign;
     if (sign) {
-      const fill = loud ? (flag & (flags.error | flags.unknown) ? colors.error : colors.ink2) : colors.box;
+      const fill = loud ? (flag & (nodeFlags.error | nodeFlags.unknown) ? colors.error : colors.ink2) : colors.box;
       add(`<circle cx="${x + w - 3}" cy="${y + 1}" r="5.5" fill="${fill}" stroke="${loud ? fill : colors.boxBorder}"/>`);
       word(x + w - 3, y + 4.4, 9.6, 600, loud ? colors.paper : colors.ink2, sign, 20, ' text-anchor="middle"');
     }
