@@ -90,7 +90,7 @@ class [[nodiscard]] Result {
 template <>
 class [[nodiscard]] Result<void> {
  public:
-  Result() = default;
+  Result() {}  // not defaulted, or Result{} would be filled with zeros first
   Result(Error error) : error_(std::move(error)) {}  // NOLINT: implicit on purpose
 
   bool has_value() const { return !error_.has_value(); }

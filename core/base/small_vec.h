@@ -107,15 +107,21 @@ class SmallVec {
     if (on_heap_) ::operator delete(heap().items);
     on_heap_ = 0;
   }
+  // All of it when that is a few words: quicker than counting.
+  void TakeInline(const SmallVec& other, size_t used) {
+    std::memcpy(inline_, other.inline_, sizeof(inline_) <= 32 ? sizeof(inline_) : used);
+  }
   void CopyFrom(const SmallVec& other) {
-    if (other.size_ > capacity()) Reserve(other.size_);
-    std::memcpy(static_cast<void*>(data()), other.data(), other.size_ * sizeof(T));
+    if (!on_heap_ && !other.on_heap_) {
+      TakeInline(other, other.size_ * sizeof(T));
+    } else {
+      if (other.size_ > capacity()) Reserve(other.size_);
+      std::memcpy(static_cast<void*>(data()), other.data(), other.size_ * sizeof(T));
+    }
     size_ = other.size_;
   }
-  // All of it when that is a few words: quicker than counting.
   void MoveFrom(SmallVec& other) {
-    const size_t used = other.on_heap_ ? kHeapBytes : other.size_ * sizeof(T);
-    std::memcpy(inline_, other.inline_, sizeof(inline_) <= 32 ? sizeof(inline_) : used);
+    TakeInline(other, other.on_heap_ ? kHeapBytes : other.size_ * sizeof(T));
     size_ = other.size_;
     on_heap_ = other.on_heap_;
     other.size_ = 0;

@@ -29,11 +29,6 @@ std::optional<Net> Differentiated(const Net& net, const OpSet& ops, const Gradie
   return out;
 }
 
-// "1 2" holds 2. One digit each.
-bool HasNumber(std::string_view numbers, uint32_t number) {
-  return number < 10 && numbers.find(static_cast<char>('0' + number)) != std::string_view::npos;
-}
-
 bool Holds(const BlobList& names, Symbol name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -47,7 +42,6 @@ Planner::Planner(const Net& net, const OpSet& ops, GradientOptions options)
       own_(Differentiated(net, ops, options_)),
       ssa_(own_ ? *own_ : net),
       lookup_(ops, *net.symbols),
-      verify_schema_(net),
       context_(names_, [this](Symbol blob) { return GradName(blob); }),
       next_(static_cast<OpId>(ssa_.num_ops())),
       grad_names_(ssa_.blobs().size()) {
@@ -99,8 +93,7 @@ bool Planner::Failed(Result<void> result) {
 Symbol Planner::GradName(Symbol blob) {
   const BlobId id = ssa_.FindBlob(blob);
   if (id == kNoBlob) return Intern(StrCat(net_.Str(blob), "_grad"));
-  if (!grad_names_[id]) InternGradNames(id);
-  return grad_names_[id];
+  return GradNameOf(id);
 }
 
 // Names a batch of neighbours with it: the walk needs them soon, and the waits for memory overlap.
@@ -288,14 +281,14 @@ Result<void> Planner::Differentiate(OpId i) {
   if (gradients == 0 && !(def && def->name == "ZeroGradient")) return {};  // rule 7
   if (!wanted_.empty() && std::none_of(inputs.begin(), inputs.end(), [&](ValueId v) { return Wanted(v); }))
     return {};
-  WEFT_TRY_VOID(CheckPolicy(i, op, def));
   if (gradients > 1 && !Keeps(kFaultOverwrite)) TellApart(op);
-  WEFT_TRY_VOID(RunRule(i, *def));
-  SetRoles(op);
-  WEFT_TRY_VOID(TakeRuleOps(i));
-  taken_.clear();
-  for (const Gradient& gradient : context_.input_gradients()) taken_.push_back(SlotFor(gradient));
-  RegisterContributions(i);
+  const auto [recipe, known] = FindRecipe(i);
+  if (!known) {
+    WEFT_TRY_VOID(CheckPolicy(i, op, def));
+    WEFT_TRY_VOID(RunRule(i, *def));
+    WriteRecipe(i, *def, *recipe);
+  }
+  WEFT_TRY_VOID(FollowRecipe(i, *recipe));
   UpdateGradients(i);
   return {};
 }
@@ -344,74 +337,6 @@ Result<void> Planner::RunRule(OpId i, const OpDef& def) {
   return {};
 }
 
-// Which names of the forward operator a rule's operator may read: an output gradient before an output before
-// an input, the first of equal names (rule 9).
-void Planner::SetRoles(const Op& op) {
-  roles_.Clear();
-  for (uint32_t k = op.inputs.size(); k-- > 0;) roles_[op.inputs[k]] = {Role::kInput, k};
-  for (uint32_t k = 0; k < op.outputs.size(); ++k) roles_[op.outputs[k]] = {Role::kOutput, k};
-  for (uint32_t k = op.outputs.size(); k-- > 0;) {
-    const Gradient& gradient = output_gradients_[k];
-    for (Symbol half : {gradient.dense, gradient.indices, gradient.values})
-      if (half) roles_[half] = {Role::kOutputGradient, k};
-  }
-}
-
-Role Planner::RoleOf(Symbol name) const {
-  const Role* role = roles_.Find(name);
-  return role ? *role : Role{};
-}
-
-// The definition that `name` means after the rule's operators seen so far.
-DefId Planner::Resolve(Symbol name) const {
-  const DefId* const local = locals_.Find(name);
-  return local ? *local : DefinitionOf(RoleOf(name), name);
-}
-
-DefId Planner::DefinitionOf(Role role, Symbol name) const {
-  if (role.kind != Role::kOutputGradient) return kNoDef;
-  const Slot& slot = output_slots_[role.index];
-  return slot.gradient.values == name ? slot.values_def : slot.def;
-}
-
-// Rule 9, then the operators join the program.
-Result<void> Planner::TakeRuleOps(OpId i) {
-  first_rule_op_ = program_.ops.size();
-  locals_.Clear();
-  for (Op& made : context_.ops()) {
-    const DefId def = Emit(std::move(made), {Origin::kRule, NetIndex(i), {}, 0});
-    Op& op = program_.ops.back();
-    if (context_.read_overwritten()) WEFT_TRY_VOID(UnmarkInputs(i, op));
-    for (uint32_t k = 0; k < op.inputs.size(); ++k) {
-      const Symbol name = op.inputs[k];
-      const DefId* const local = locals_.Find(name);
-      // What the rule itself made shadows the operator's names; with B13 kept it is the other way round.
-      const Role role = local && !Keeps(kFaultNameClash) ? Role{} : RoleOf(name);
-      // CopyOnDeviceLike asks its second input for a place only: another version does as well.
-      const bool any_version = k == 1 && !Keeps(kFaultCopyReads) && net_.Str(op.type) == "CopyOnDeviceLike";
-      if (!any_version && !(local && role.kind == Role::kNothing) && !IsCurrent(i, role))
-        WEFT_TRY_VOID(RefuseInput(i, name, role));
-      program_.input_defs.push_back(local ? *local : DefinitionOf(role, name));
-    }
-    for (uint32_t k = 0; k < op.outputs.size(); ++k) locals_[op.outputs[k]] = def + k;
-  }
-  return {};
-}
-
-// An operator that works in place overwrote its input: its gradient may ask for the shape of that, not for
-// the value.
-Result<void> Planner::UnmarkInputs(OpId i, Op& made) {
-  for (uint32_t k = 0; k < made.inputs.size(); ++k) {
-    const int input = context_.OverwrittenInput(made.inputs[k]);
-    if (input < 0) continue;
-    made.inputs[k] = forward(i).inputs[static_cast<uint32_t>(input)];
-    const OpDef* def = lookup_(made.type);
-    if (def && HasNumber(def->shape_only, k)) continue;
-    WEFT_TRY_VOID(Conflict({NetIndex(i), false, ssa_.inputs(i)[static_cast<size_t>(input)], NetIndex(i)}));
-  }
-  return {};
-}
-
 Result<void> Planner::Conflict(const VersionConflict& conflict) {
   if (!options_.collect_conflicts && !(options_.nested && conflict.reader == conflict.overwriter))
     return VersionConflictError(net_, ssa_, options_.skip, conflict);
@@ -450,97 +375,14 @@ Result<void> Planner::RefuseInput(OpId i, Symbol name, Role role) {
   return Conflict({NetIndex(i), !of_input, needed, NetIndex(value(next).def)});
 }
 
-// Rule 10. Only values with several readers keep a list; the others just take their gradient.
-void Planner::RegisterContributions(OpId i) {
-  const auto inputs = ssa_.inputs(i);
-  const auto gradients = context_.input_gradients();
-  bool shared = false;
-  for (size_t k = 0; k < inputs.size(); ++k)
-    shared |= !gradients[k].none() && Wanted(inputs[k]) && HasSeveralReaders(inputs[k]);
-  if (!shared) return;
-
-  targets_.Clear();
-  for (uint32_t k = static_cast<uint32_t>(inputs.size()); k-- > 0;)
-    for (Symbol half : {gradients[k].dense, gradients[k].indices, gradients[k].values})
-      if (half) targets_[half] = k;
-  generated_.assign(inputs.size(), 0);
-  RegisterGenerated(i);
-  for (uint32_t k = 0; k < inputs.size(); ++k) {
-    const Gradient& g = gradients[k];
-    if (g.none() || !HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
-    const auto is_generated = [&](Symbol half) { return half && generated_[*targets_.Find(half)]; };
-    if (is_generated(g.dense) || is_generated(g.indices) || is_generated(g.values)) continue;
-    Contribution contribution;
-    contribution.slot = taken_[k];
-    contribution.forward = i;
-    Contribute(inputs[k], contribution);
-  }
-}
-
-void Planner::RegisterGenerated(OpId i) {
-  const auto inputs = ssa_.inputs(i);
-  const auto gradients = context_.input_gradients();
-  sparse_.clear();
-  for (size_t t = first_rule_op_; t < program_.ops.size(); ++t) {
-    for (uint32_t n = 0; n < program_.ops[t].outputs.size(); ++n) {
-      const Symbol output = program_.ops[t].outputs[n];
-      const uint32_t* target = targets_.Find(output);
-      if (!target) continue;
-      const DefId def = program_.first_output[t] + n;
-      // A rule may use a gradient's name for its own intermediate values: only the last write is the
-      // gradient. (Caffe2 counts every write, and adds the intermediate values in.)
-      if (!Keeps(kFaultTemporaries) && Resolve(output) != def) continue;
-      const uint32_t k = *target;
-      generated_[k] = 1;
-      if (!HasSeveralReaders(inputs[k]) || !Wanted(inputs[k])) continue;
-      if (gradients[k].dense == output) {
-        Contribution contribution;
-        // A second use of one blob had a name of its own inside the rule.
-        contribution.slot = {Gradient::Dense(context_.is_twin(k) ? GradName(BlobOf(inputs[k])) : output), def,
-                             kNoDef};
-        contribution.forward = i;
-        contribution.op = static_cast<int32_t>(t);
-        contribution.output = n;
-        Contribute(inputs[k], contribution);
-        continue;
-      }
-      auto found =
-          std::find_if(sparse_.begin(), sparse_.end(), [&](const auto& pair) { return pair.first == k; });
-      if (found == sparse_.end()) {
-        Contribution contribution;
-        contribution.slot = taken_[k];
-        contribution.forward = i;
-        found = sparse_.insert(sparse_.end(), {k, contribution});
-      }
-      if (gradients[k].indices == output) {
-        found->second.op = static_cast<int32_t>(t);
-        found->second.output = n;
-      } else {
-        found->second.values_op = static_cast<int32_t>(t);
-        found->second.values_output = n;
-      }
-    }
-  }
-  for (const auto& [k, contribution] : sparse_) Contribute(inputs[k], contribution);
-}
-
-Slot Planner::SlotFor(const Gradient& gradient) const {
-  Slot slot{gradient, kNoDef, kNoDef};
-  if (gradient.none()) return slot;
-  slot.def = Resolve(gradient.is_dense() ? gradient.dense : gradient.indices);
-  if (gradient.is_sparse()) slot.values_def = Resolve(gradient.values);
-  return slot;
-}
-
 // Rule 11, and the gradient frontier.
 void Planner::UpdateGradients(OpId i) {
   const Op& op = forward(i);
   const auto inputs = ssa_.inputs(i);
-  const auto gradients = context_.input_gradients();
   updates_.clear();
   for (size_t k = 0; k < inputs.size(); ++k) {
     const BlobId blob = value(inputs[k]).blob;
-    if (!gradients[k].none() && Wanted(inputs[k])) {
+    if (!taken_[k].gradient.none() && Wanted(inputs[k])) {
       updates_.push_back({blob, inputs[k], taken_[k]});
       if (Keeps(kFaultByName)) frontier_[blob] = inputs[k];
     } else if (final_[blob].value == kNoValue || Holds(op.outputs, op.inputs[k])) {

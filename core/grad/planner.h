@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The state of one backward walk. Rules cited as "rule N" are the numbered steps of semantics.md section 2.
-// planner.cc walks and asks the rules, refuse.cc says no, accumulate.cc adds up, naming.cc names.
+// planner.cc walks and asks the rules, recipe.cc takes what they make, refuse.cc says no, accumulate.cc adds
+// up, naming.cc names.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,7 +17,8 @@
 #include "core/base/symbol_map.h"
 #include "core/grad/gradient.h"
 #include "core/grad/naming.h"
-#include "core/ops/schema.h"
+#include "core/grad/recipe.h"
+#include "core/ops/op_set.h"
 
 namespace weft::internal {
 
@@ -40,13 +43,6 @@ struct Contribution {
   bool generated() const { return op != kNoOp || values_op != kNoOp; }
 };
 
-// What a name means to the forward operator whose rule is looked at.
-struct Role {
-  enum Kind : uint8_t { kNothing, kInput, kOutput, kOutputGradient };
-  Kind kind = kNothing;
-  uint32_t index = 0;  // of the input or output
-};
-
 class Planner {
  public:
   Planner(const Net& net, const OpSet& ops, GradientOptions options);
@@ -64,6 +60,10 @@ class Planner {
   std::string Name(Symbol symbol) const { return std::string(net_.Str(symbol)); }
   Symbol Intern(std::string_view text) { return net_.symbols->Intern(text); }
   Symbol GradName(Symbol blob);
+  Symbol GradNameOf(BlobId blob) {
+    if (!grad_names_[blob]) InternGradNames(blob);
+    return grad_names_[blob];
+  }
   void InternGradNames(BlobId last);
   bool Failed(Result<void> result);
   const Value& value(ValueId id) const { return ssa_.values()[id]; }
@@ -91,24 +91,24 @@ class Planner {
   Result<void> CheckPolicy(OpId i, const Op& op, const OpDef* def);
   Result<void> RunRule(OpId i, const OpDef& def);
   void TellApart(const Op& op);
-  void SetRoles(const Op& op);
-  Role RoleOf(Symbol name) const;
-  DefId Resolve(Symbol name) const;
-  DefId DefinitionOf(Role role, Symbol name) const;
-  Result<void> TakeRuleOps(OpId i);
   ValueId NeededBy(OpId i, Role role) const {
     return role.kind == Role::kInput ? ssa_.inputs(i)[role.index] : ssa_.outputs(i)[role.index];
   }
   bool IsCurrent(OpId i, Role role) const;
   Result<void> RefuseInput(OpId i, Symbol name, Role role);
-  Result<void> UnmarkInputs(OpId i, Op& made);
   Result<void> Conflict(const VersionConflict& conflict);
-  void RegisterContributions(OpId i);
-  void RegisterGenerated(OpId i);
-  Slot SlotFor(const Gradient& gradient) const;
   void UpdateGradients(OpId i);
   DefId Emit(Op&& op, Origin origin);
   void Contribute(ValueId id, const Contribution& contribution);
+
+  // Recipes (recipe.cc).
+  std::pair<Recipe*, bool> FindRecipe(OpId i);
+  void WriteRecipe(OpId i, const OpDef& def, Recipe& recipe);
+  void WriteShares(Recipe& recipe);
+  void SetRoles(const Op& op);
+  Role RoleOf(Symbol name) const;
+  DefId DefinitionOf(const Recipe::Source& source, DefId first_def) const;
+  Result<void> FollowRecipe(OpId i, const Recipe& recipe);
 
   // Adding up (accumulate.cc).
   Result<void> Accumulate(OpId i);
@@ -147,7 +147,6 @@ class Planner {
   Net names_{net_.symbols};  // an empty net that lends its symbol table
   const Ssa ssa_;
   OpLookup lookup_;
-  SchemaVerifier verify_schema_;
   GradientContext context_;
   OpId next_;  // operators from here on are done
   bool started_ = false, done_ = false;
@@ -176,12 +175,13 @@ class Planner {
   std::vector<Slot> output_slots_;
   std::vector<Slot> taken_;  // per input: the gradient its rule made
   std::vector<Gradient> output_gradients_;
+  std::vector<Symbol> places_;  // Recipe's
   ScratchMap<Role> roles_;
-  ScratchMap<DefId> locals_;      // the last definition of a name by the rule itself
-  ScratchMap<uint32_t> targets_;  // gradient name -> the first input whose gradient it is
-  size_t first_rule_op_ = 0;
+  ScratchMap<uint32_t> place_of_;   // the first place of a name
+  ScratchMap<DefId> locals_;        // the last definition of a name by the rule itself
+  ScratchMap<uint32_t> targets_;    // gradient name -> the first input whose gradient it is
   std::vector<uint8_t> generated_;  // per input: some half of its gradient is made by the rule
-  std::vector<std::pair<uint32_t, Contribution>> sparse_;
+  std::vector<Recipe::Share> sparse_;
   struct Update {
     BlobId blob;
     ValueId value;
@@ -189,6 +189,9 @@ class Planner {
   };
   std::vector<Update> updates_;
   std::vector<char> texts_;  // of names to be interned
+
+  static constexpr size_t kRecipes = 256;  // remembered ones
+  std::vector<std::unique_ptr<Recipe>> recipes_ = std::vector<std::unique_ptr<Recipe>>(kRecipes);
 
   // Devices of accumulations by the device of their first contribution, which is kept alive; [1]: tags
   // dropped.

@@ -5,6 +5,7 @@
 #include "core/base/str.h"
 #include "core/grad/messages.h"
 #include "core/grad/planner.h"
+#include "core/ops/schema.h"
 
 namespace weft::internal {
 
@@ -140,7 +141,7 @@ Result<void> Planner::CheckPolicy(OpId i, const Op& op, const OpDef* def) {
               op.outputs.empty() ? "it" : net_.Str(op.outputs[0]), "); else compute it by other operators.");
     return RuleError(i, ErrorCode::kNoGradient, why);
   }
-  auto valid = verify_schema_(*def, op);
+  auto valid = VerifySchema(*def, net_, op);
   if (!valid)
     return RuleError(i, ErrorCode::kSchema,
                      StrCat("it did not pass schema checking. ", valid.error().message,

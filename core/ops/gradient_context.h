@@ -76,7 +76,6 @@ class GradientContext {
   Symbol ReadInput(size_t i);
   /// The input that `name` stands for, -1 when ReadInput did not make it for this operator.
   int OverwrittenInput(Symbol name) const;
-  bool read_overwritten() const { return !overwritten_.empty(); }
   void set_tracks_overwritten_inputs(bool on) { tracks_overwritten_ = on; }
   const Gradient& output_gradient(size_t i) const { return output_gradients_[i]; }
   /// kUndefined when it is not known.

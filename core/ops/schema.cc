@@ -149,21 +149,6 @@ Result<void> VerifySchema(const OpDef& def, const Net& net, const Op& op) {
   return {};
 }
 
-Result<void> SchemaVerifier::operator()(const OpDef& def, const Op& op) {
-  const uint32_t inputs = op.inputs.size(), outputs = op.outputs.size();
-  if (uint64_t{inputs} * outputs > 64) return VerifySchema(def, net_, op);
-  uint64_t in_place = 0;
-  for (const Symbol input : op.inputs)
-    for (const Symbol output : op.outputs) in_place = in_place << 1 | (input == output);
-  Likeness& last = passed_[op.type];
-  if (last.is_set && last.inputs == inputs && last.outputs == outputs && last.in_place == in_place &&
-      last.args.SameAs(op.args))
-    return {};
-  WEFT_TRY_VOID(VerifySchema(def, net_, op));
-  last = {inputs, outputs, in_place, op.args, true};
-  return {};
-}
-
 std::vector<Error> SchemaErrors(const OpDef& def, const Net& net, const Op& op) {
   return Verifier(def, net, op, false).Run();
 }
