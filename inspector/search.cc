@@ -3,6 +3,7 @@
 #include "inspector/search.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <optional>
 
@@ -43,6 +44,9 @@ struct TextTest {
            text.empty();
   }
 };
+
+// What a plain word finds an operator by: in the answer, the former come before the latter.
+enum FoundBy : uint8_t { kByType, kByName, kByBlob, kNotFound };
 
 enum class Compare : uint8_t { kHas, kEqual, kNotEqual, kLess, kLessEqual, kMore, kMoreEqual };
 
@@ -273,7 +277,7 @@ class SearchJobImpl : public SearchJob {
     const OpId count = static_cast<OpId>(net_.ops.size());
     if (words_.empty() || count == 0) next_ = count;
     for (; units > 0 && next_ < count; --units, ++next_)
-      if (Matches(next_)) Found(next_);
+      if (const FoundBy by = Match(next_); by != kNotFound) Found(next_, by);
     if (next_ < count || finished_) return finished_;
     finished_ = true;
     if (asks_for_blobs_ && only_blobs_)  // blobs that no op touches are found all the same
@@ -282,18 +286,40 @@ class SearchJobImpl : public SearchJob {
     return true;
   }
   Progress progress() const override { return {static_cast<uint64_t>(next_), net_.ops.size()}; }
-  const std::vector<OpId>& ops() const override { return ops_; }
+  std::vector<OpId> ops() const override {
+    std::vector<OpId> all;
+    for (const std::vector<OpId>& found : ops_) all.insert(all.end(), found.begin(), found.end());
+    return all;
+  }
   const std::vector<BlobId>& blobs() const override { return blobs_; }
 
  private:
-  bool Matches(OpId op) {
-    for (Word& word : words_)
-      if (Holds(word, op) == word.negated) return false;
-    return true;
+  // The best of what its plain words say; without plain words all that match are alike.
+  FoundBy Match(OpId op) {
+    FoundBy best = kByBlob;
+    for (Word& word : words_) {
+      if (word.kind == Word::kAny && !word.negated) {
+        const FoundBy by = PlainMatch(word, op);
+        if (by == kNotFound) return kNotFound;
+        best = std::min(best, by);
+      } else if (Holds(word, op) == word.negated) {
+        return kNotFound;
+      }
+    }
+    return best;
   }
 
-  void Found(OpId op) {
-    ops_.push_back(op);
+  FoundBy PlainMatch(Word& word, OpId id) {
+    const weft::Op& op = net_.ops[id];
+    if (SymbolHolds(word, op.type)) return kByType;
+    if (op.name && SymbolHolds(word, op.name)) return kByName;
+    const Ssa& ssa = model_.ssa();
+    const bool by_blob = AnyBlobHolds(word, ssa.outputs(id)) || AnyBlobHolds(word, ssa.inputs(id));
+    return by_blob ? kByBlob : kNotFound;
+  }
+
+  void Found(OpId op, FoundBy by) {
+    ops_[by].push_back(op);
     if (!asks_for_blobs_) return;
     for (ValueId v : model_.ssa().inputs(op)) AddBlob(model_.ssa().values()[v].blob);
     for (ValueId v : model_.ssa().outputs(op)) AddBlob(model_.ssa().values()[v].blob);
@@ -334,8 +360,7 @@ class SearchJobImpl : public SearchJob {
     const Ssa& ssa = model_.ssa();
     switch (word.kind) {
       case Word::kAny:
-        return SymbolHolds(word, op.type) || (op.name && SymbolHolds(word, op.name)) ||
-               AnyBlobHolds(word, ssa.outputs(id)) || AnyBlobHolds(word, ssa.inputs(id));
+        return PlainMatch(word, id) != kNotFound;
       case Word::kType:
         return SymbolHolds(word, op.type);
       case Word::kName:
@@ -437,7 +462,7 @@ class SearchJobImpl : public SearchJob {
   std::vector<Word> words_;
   OpId next_ = 0;
   bool finished_ = false, asks_for_blobs_ = false, only_blobs_ = true;
-  std::vector<OpId> ops_;
+  std::array<std::vector<OpId>, kNotFound> ops_;  // by what they were found by
   std::vector<BlobId> blobs_;
   std::vector<uint8_t> blob_found_;
 };

@@ -209,8 +209,9 @@ struct BlobDetails {
 /// Finds ops and blobs. Step units are ops.
 class SearchJob : public Job {
  public:
-  /// Matches so far, rising. When the query asks for blobs, ops are those that read or write one.
-  virtual const std::vector<OpId>& ops() const = 0;
+  /// Matches so far: those that plain words find by type, then by name, then by their blobs alone; each of
+  /// these rising. When the query asks for blobs, ops are those that read or write one.
+  virtual std::vector<OpId> ops() const = 0;
   virtual const std::vector<BlobId>& blobs() const = 0;
 };
 

@@ -109,6 +109,25 @@ TEST_F(SearchTest, Blobs) {
   EXPECT_TRUE(none->blobs().empty());
 }
 
+TEST(Search, TypesComeBeforeNamesAndNamesBeforeBlobs) {
+  Session session(StandardOps());
+  Net net = testing::CompactNet(
+      "in x; MaxPool(x) -> conv1_pool; Relu(conv1_pool) -> y; Conv(y, w, b) -> z; Relu(z) -> u; Conv(u, w, "
+      "b) -> v");
+  net.ops[3].name = net.Intern("after_conv");
+  const NetId id = session.Add("small", net);
+  const auto ops = [&](std::string_view query) {
+    std::unique_ptr<SearchJob> job = session.Search(id, query).value();
+    Finish(*job);
+    return job->ops();
+  };
+  EXPECT_EQ(ops("conv"), (std::vector<OpId>{2, 4, 3, 0, 1}));
+  EXPECT_EQ(ops("conv -type:Conv"), (std::vector<OpId>{3, 0, 1}));
+  EXPECT_EQ(ops("relu conv"), (std::vector<OpId>{1, 3}));  // both by one type
+  EXPECT_EQ(ops("reads:w"), (std::vector<OpId>{2, 4}));
+  EXPECT_EQ(ops("-type:Conv"), (std::vector<OpId>{0, 1, 3}));
+}
+
 TEST_F(SearchTest, MayBeSlicedAndWatched) {
   std::unique_ptr<SearchJob> job = session_.Search(net_, "type:Conv").value();
   int steps = 0;

@@ -47,6 +47,21 @@ test('shape:, bytes and flops find what the command’s JSON says, together with
   assert.equal((await selection(page)).op, told.operators.find((op) => op.flops >= 1e9).op);
 });
 
+test('types come before names of blobs, in the list and when stepping', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, resnet);
+  const ops = await found('conv kernel=3'), types = await page.evaluate((list) => window.weft.app.engine.ask('opLabels', window.weft.app.state.view.net.id, list).then(({ types: all }) => all), ops);
+  const rest = types.findIndex((type) => !type.startsWith('Conv'));
+  assert.ok(rest > 0 && types.slice(rest).every((type) => !type.includes('Conv')), String(types));
+  assert.ok(types.includes('MaxPool') && ops[rest] < ops[0], 'what comes first in the net is found by a blob alone');
+  assert.deepEqual(ops.slice(0, rest), [...ops.slice(0, rest)].sort((a, b) => a - b));
+  await page.press('.find input', 'Enter');
+  await page.waitForFunction(() => window.weft.app.state.found.at === 0);
+  assert.equal((await selection(page)).type, 'Conv');
+  await page.click('.tabs [data-tab=found]');
+  await shotBoth(page, 'find-by-type');
+});
+
 test('what stands inside loops and branches is found with its place; going there keeps the query', async () => {
   await openPage(page, server.url);
   await dropAndShow(page, [join(root, 'web/examples/loop.pbtxt')]);
