@@ -50,21 +50,10 @@ enum FoundBy : uint8_t { kByType, kByName, kByBlob, kNotFound };
 
 enum class Compare : uint8_t { kHas, kEqual, kNotEqual, kLess, kLessEqual, kMore, kMoreEqual };
 
+constexpr std::string_view kVersion = "version";  // compared like an argument
+
 struct Word {
-  enum Kind : uint8_t {
-    kAny,
-    kType,
-    kName,
-    kBlob,
-    kReads,
-    kWrites,
-    kDevice,
-    kEngine,
-    kRole,
-    kScope,
-    kArg,
-    kVersion
-  };
+  enum Kind : uint8_t { kAny, kType, kName, kBlob, kReads, kWrites, kDevice, kEngine, kRole, kScope, kArg };
   Kind kind = kAny;
   bool negated = false;
   TextTest test;
@@ -172,18 +161,32 @@ class QueryReader {
         return word;
       }
     }
+    const bool quoted = token[0] == '"' || token[0] == '/';
     const size_t sign = token.find_first_of("=!<>");
-    if (sign != std::string_view::npos && sign > 0 && token[0] != '"' && token[0] != '/') {
+    if (sign != std::string_view::npos && sign > 0 && !quoted) {
       WEFT_TRY_VOID(SetComparison(word, token, sign));
       return word;
     }
     WEFT_TRY_VOID(SetTest(word, token));
+    // "kernel:7" asks for the argument too; a blob may be called "conv1:0".
+    if (colon != std::string_view::npos && colon > 0 && colon + 1 < token.size() && !quoted) {
+      word.arg = std::string(token.substr(0, colon));
+      SetValue(word, token.substr(colon + 1));
+      word.compare = Compare::kEqual;
+    }
     return word;
+  }
+
+  static void SetValue(Word& word, std::string_view value) {
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
+      value = value.substr(1, value.size() - 2);
+    word.value = std::string(value);
+    word.number = ParseNumber(word.value);
   }
 
   Result<void> SetComparison(Word& word, std::string_view token, size_t sign) {
     word.arg = std::string(token.substr(0, sign));
-    word.kind = word.arg == "version" ? Word::kVersion : Word::kArg;
+    word.kind = Word::kArg;
     const bool two = sign + 1 < token.size() && token[sign + 1] == '=';
     switch (token[sign]) {
       case '=':
@@ -199,14 +202,10 @@ class QueryReader {
       default:
         word.compare = two ? Compare::kMoreEqual : Compare::kMore;
     }
-    std::string_view value = token.substr(sign + (two ? 2 : 1));
-    if (value.size() >= 2 && value.front() == '"' && value.back() == '"')
-      value = value.substr(1, value.size() - 2);
-    if (value.empty()) return Fail(StrCat("nothing to compare '", word.arg, "' with"));
-    word.value = std::string(value);
-    word.number = ParseNumber(word.value);
+    SetValue(word, token.substr(sign + (two ? 2 : 1)));
+    if (word.value.empty()) return Fail(StrCat("nothing to compare '", word.arg, "' with"));
     const bool order = word.compare != Compare::kEqual && word.compare != Compare::kNotEqual;
-    if ((order || word.kind == Word::kVersion) && !word.number)
+    if ((order || word.arg == kVersion) && !word.number)
       return Fail(StrCat("'", word.value, "' is not a number"));
     return {};
   }
@@ -298,13 +297,8 @@ class SearchJobImpl : public SearchJob {
   FoundBy Match(OpId op) {
     FoundBy best = kByBlob;
     for (Word& word : words_) {
-      if (word.kind == Word::kAny && !word.negated) {
-        const FoundBy by = PlainMatch(word, op);
-        if (by == kNotFound) return kNotFound;
-        best = std::min(best, by);
-      } else if (Holds(word, op) == word.negated) {
-        return kNotFound;
-      }
+      if (Holds(word, op) == word.negated) return kNotFound;
+      if (word.kind == Word::kAny && !word.negated) best = std::min(best, PlainMatch(word, op));
     }
     return best;
   }
@@ -360,7 +354,7 @@ class SearchJobImpl : public SearchJob {
     const Ssa& ssa = model_.ssa();
     switch (word.kind) {
       case Word::kAny:
-        return PlainMatch(word, id) != kNotFound;
+        return PlainMatch(word, id) != kNotFound || (!word.arg.empty() && ComparisonHolds(word, id));
       case Word::kType:
         return SymbolHolds(word, op.type);
       case Word::kName:
@@ -383,11 +377,7 @@ class SearchJobImpl : public SearchJob {
       case Word::kScope:
         return ScopeHolds(word, model_.arrangement(mode_).tree().scope_of[id]);
       case Word::kArg:
-        return ArgHolds(word, id);
-      case Word::kVersion:
-        for (ValueId v : ssa.outputs(id))
-          if (weft::Holds(ssa.values()[v].version, word.compare, *word.number)) return true;
-        return false;
+        return ComparisonHolds(word, id);
     }
     return false;
   }
@@ -416,6 +406,14 @@ class SearchJobImpl : public SearchJob {
   bool ValueHolds(const Word& word, std::string_view text) const {
     if (word.compare == Compare::kEqual) return text == word.value;
     if (word.compare == Compare::kNotEqual) return text != word.value;
+    return false;
+  }
+
+  // Of an argument, or of the versions that the op writes.
+  bool ComparisonHolds(const Word& word, OpId id) {
+    if (word.arg != kVersion || !word.number) return ArgHolds(word, id);
+    for (ValueId v : model_.ssa().outputs(id))
+      if (weft::Holds(model_.ssa().values()[v].version, word.compare, *word.number)) return true;
     return false;
   }
 

@@ -293,6 +293,7 @@ class Session {
   ///   name:text  blob:text  blob:/_grad$/  reads:x  writes:x
   ///   device:cuda:1  device:cpu  engine:CUDNN  role:backward  scope:res2
   ///   kernel>3  stride=2  order!=NHWC  arg:kernel     argument comparisons: = != < <= > >=
+  ///   kernel:7        as kernel=7, and as a text: "conv1:0"
   ///   version>1       writes such a version of a blob (the first write of a fresh blob makes version 1)
   /// A "-" before a word negates it. /re/ knows . [a-z] [^a] * + ? ^ $ | ( ).
   /// Errors: kParse with the column of the word that cannot be read.

@@ -93,6 +93,17 @@ TEST_F(SearchTest, Arguments) {
   EXPECT_EQ(Count("order!=NCHW type:Conv"), 0u);
 }
 
+TEST_F(SearchTest, AColonAsksForAnArgumentOrForText) {
+  EXPECT_EQ(Run("kernel:7")->ops(), Run("kernel=7")->ops());
+  EXPECT_GT(Count("kernel:7"), 0u);
+  EXPECT_EQ(Run("conv order:NCHW")->ops(), Run("conv order=NCHW")->ops());
+  EXPECT_EQ(Run("order:\"NCHW\" type:Conv")->ops(), Run("type:Conv")->ops());
+  EXPECT_EQ(Count("kernel:7 type:Conv") + Count("-kernel:7 type:Conv"), Count("type:Conv"));
+  EXPECT_EQ(Run("version:2")->ops(), Run("version=2")->ops());
+  EXPECT_EQ(Count("version:none"), 0u);
+  EXPECT_EQ(Count("\"kernel:7\""), 0u);  // quoted: only as a text
+}
+
 TEST_F(SearchTest, Blobs) {
   const std::unique_ptr<SearchJob> w = Run("blob:/^gpu_0\\/conv1_w$/");
   ASSERT_EQ(w->blobs().size(), 1u);
@@ -165,6 +176,12 @@ TEST(Search, QuotedWordsAndDefaults) {
   EXPECT_EQ(count("note=\"two words\""), 1u);
   EXPECT_EQ(count("blob:\"z\""), 1u);
   EXPECT_EQ(count("order=NCHW"), 1u);  // not given: the operator's default
+  net.ops[1].outputs[0] = net.Intern("relu1:0");
+  const NetId tensorflow = session.Add("colons", net);
+  std::unique_ptr<SearchJob> job = session.Search(tensorflow, "relu1:0").value();
+  Finish(*job);
+  EXPECT_EQ(job->ops(), std::vector<OpId>{1});
+  EXPECT_EQ(job->blobs().size(), 1u);
 }
 
 }  // namespace

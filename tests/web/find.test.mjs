@@ -62,6 +62,32 @@ test('types come before names of blobs, in the list and when stepping', async ()
   await shotBoth(page, 'find-by-type');
 });
 
+test('what finds nothing says how one asks for what it looks like; an argument may follow a colon', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, resnet);
+  await page.click('.tabs [data-tab=found]');
+  const line = () => page.evaluate(() => document.querySelector('.found .nothing p').textContent);
+  for (const [query, says] of [
+    ['7x7', 'Nothing found. A window is asked for as kernel=7, a shape as shape:[...,7,7].'],
+    ['conv 7x7', 'Nothing found. A window is asked for as conv kernel=7, a shape as conv shape:[...,7,7].'],
+    ['kernel:7x7', 'Nothing found. A window is asked for as kernel=7, a shape as shape:[...,7,7].'],
+    ['[64,3,7,7]', 'Nothing found. A shape is asked for as shape:[64,3,7,7], its end as shape:[...,64,3,7,7].'],
+    ['type=Conv', 'Nothing found. This is asked with a colon: type:Conv.'],
+    ['kernel:>3', 'Nothing found. A comparison needs no colon: kernel>3.'],
+    ['conv* kernel=7', 'Nothing found. A part of a word needs no star: conv kernel=7.'],
+    ['kernel 7', 'Nothing found. A value is asked for as kernel=7.'],
+    ['nosuchthing', 'Nothing found. '],
+  ]) {
+    assert.deepEqual(await found(query), [], query);
+    assert.equal(await line(), says);
+    if (query === '7x7') await shotBoth(page, 'find-advice');
+  }
+  await found('7x7');
+  await page.click('.found button:text-is("kernel=7")');
+  await page.waitForFunction(() => window.weft.app.state.found?.query === 'kernel=7' && window.weft.app.state.found.ops.length > 0);
+  assert.deepEqual(await found('kernel:7'), await found('kernel=7'));
+});
+
 test('what stands inside loops and branches is found with its place; going there keeps the query', async () => {
   await openPage(page, server.url);
   await dropAndShow(page, [join(root, 'web/examples/loop.pbtxt')]);

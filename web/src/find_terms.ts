@@ -30,6 +30,23 @@ export function readTerms(query: string): Terms {
   return { rest, fits: tests.length > 0 ? (op, written, told) => tests.every((test) => test(op, written, told)) : null };
 }
 
+// What words look like that find nothing, and a line about how one asks for that. Every second part of it takes their place.
+const forms: [RegExp, string[]][] = [
+  [/(?<=^|\s)(?:\w+[=:])?(\d+)[x×]\1(?=\s|$)/i, ['A window is asked for as ', 'kernel=$1', ', a shape as ', 'shape:[...,$1,$1]', '.']],
+  [/(?<=^|\s)\[?(\d+(?:[x×,]\d+)+)\]?(?=\s|$)/i, ['A shape is asked for as ', 'shape:[$1]', ', its end as ', 'shape:[...,$1]', '.']],
+  [/(?<=^|\s)type:(\w+)(?=\s|$)/, ['A type is given whole; ', 'type:/$1/', ' finds parts of types.']],
+  [/(?<=^|\s)(type|name|blob|reads|writes|device|engine|role|scope|shape)=+(\S+)/, ['This is asked with a colon: ', '$1:$2', '.']],
+  [/(?<=^|\s)(\w+):([<>]=?\d\S*)/, ['A comparison needs no colon: ', '$1$2', '.']],
+  [/(?<=^|\s)(?=\S*\*)\*?(\w+)\*?(?=\s|$)/, ['A part of a word needs no star: ', '$1', '.']],
+  [/^([a-z_]+)\s+(\d+)$/i, ['A value is asked for as ', '$1=$2', '.']],
+];
+
+/** For a query that found nothing: the line, its second and fourth part queries to ask instead. */
+export function advice(query: string): string[] {
+  for (const [looks, line] of forms) if (looks.test(query)) return line.map((text, i) => (i % 2 ? query.replace(looks, text) : text));
+  return [];
+}
+
 function compare(sign: string, n: number): (value: Amount) => boolean {
   return (amount) => {
     const value = size(amount);

@@ -7,6 +7,7 @@ import type { App } from './app.ts';
 import { differentiable } from './checked.ts';
 import { severityMark } from './details.ts';
 import { bytes, count, digits, h } from './dom.ts';
+import { advice } from './find_terms.ts';
 import { goElsewhere } from './finder.ts';
 import { netTitle } from './state.ts';
 import { VirtualList } from './virtual_list.ts';
@@ -31,7 +32,7 @@ export function foundPanel(app: App): HTMLElement {
       void app.selectOp(op, { reveal: true }).then(() => list.update());
     } }, h('span.n', op), h('span', h('span.type', app.typeOf(op)), '  ', h('span.dim', app.nameOf(op))))), ...after];
   });
-  const none = h('span'), nothing = h('p.nothing', none, 'Type in the box above to find operators and blobs: a word, ', h('code.mono', 'type:Conv'), ', ', h('code.mono', 'blob:/_grad$/'), ', ',
+  const none = h('p'), nothing = h('div.nothing', none, 'Type in the box above to find operators and blobs: a word, ', h('code.mono', 'type:Conv'), ', ', h('code.mono', 'blob:/_grad$/'), ', ',
     h('code.mono', 'device:cuda:1'), ', ', h('code.mono', 'kernel>3'), ', ', h('code.mono', 'version>0'), ', ', h('code.mono', 'shape:[N,64,*,*]'), ', ', h('code.mono', 'bytes>1e6'), ', ', h('code.mono', 'flops>1e9'), ' and more, together. A - before a word turns it round.');
   const failed = h('p.failed');
   const element = h('div.found', failed, nothing, list.element);
@@ -39,10 +40,8 @@ export function foundPanel(app: App): HTMLElement {
     const { found } = app.state;
     const total = (found?.ops.length ?? 0) + (found?.elsewhere.reduce((sum, { ops }) => sum + ops.length, 0) ?? 0);
     failed.textContent = found?.error ?? '';
-    const query = found && !found.running && !found.error ? found.query : '', [, type] = /(?:^|\s)type:(\w+)/.exec(query) ?? [];
-    const part = query.replace(`type:${type}`, `type:/${type}/`);
-    none.replaceChildren(...(query ? [h('b', 'Nothing found. ')] : []),
-      ...(type ? ['A type is given whole; ', h('button.ref', { onclick: () => void app.find(part) }, part), ' finds parts of types. '] : []));
+    const query = found && !found.running && !found.error ? found.query : '';
+    none.replaceChildren(...(query ? [h('b', 'Nothing found. '), ...advice(query.trim()).map((part, i) => (i % 2 ? h('button.ref', { onclick: () => void app.find(part) }, part) : part))] : []));
     nothing.hidden = !!found && !found.error && total > 0;
     list.element.hidden = !nothing.hidden;
     list.setCount(total);
