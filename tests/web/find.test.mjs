@@ -56,7 +56,7 @@ test('types come before names of blobs, in the list and when stepping', async ()
   assert.ok(types.includes('MaxPool') && ops[rest] < ops[0], 'what comes first in the net is found by a blob alone');
   assert.deepEqual(ops.slice(0, rest), [...ops.slice(0, rest)].sort((a, b) => a - b));
   await page.press('.find input', 'Enter');
-  await page.waitForFunction(() => window.weft.app.state.found.at === 0);
+  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, ops[0]);
   assert.equal((await selection(page)).type, 'Conv');
   await page.click('.tabs [data-tab=found]');
   await shotBoth(page, 'find-by-type');
