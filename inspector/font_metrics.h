@@ -54,5 +54,6 @@ inline constexpr int32_t kChipPad = 5;        // x from the chip's left edge
 inline constexpr int32_t kChipBaseline = 11;  // from the chip's top edge
 inline constexpr int32_t kChipHeight = 15;
 inline constexpr int32_t kGroupHeader = 22;  // height of a group's title bar, title at kTitleBaseline - 2
+inline constexpr int32_t kGroupTitleSize = 12;
 
 }  // namespace weft

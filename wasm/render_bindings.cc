@@ -108,12 +108,17 @@ EMSCRIPTEN_KEEPALIVE void weftTint(const uint32_t* by_op, uint32_t count) {
   Get().painter.SetTint({by_op, count});
 }
 
-/// Painter::EdgePlaces: how many, then value, count, x, y, up, left and right of each. Valid until the next
-/// call.
-EMSCRIPTEN_KEEPALIVE const double* weftEdgePlaces(uint32_t most, float line) {
+/// FindEdgePlaces in a sight from world (x, y) on, and in a part of it: how many, then value, count, x, y,
+/// up, left and right of each. Valid until the next call.
+EMSCRIPTEN_KEEPALIVE const double* weftEdgePlaces(double x, double y, double scale, float w, float h,
+                                                  float part_x, float part_y, float part_w, float part_h,
+                                                  uint32_t most, float line) {
   State& state = Get();
   state.places.assign(1, 0);
-  for (const weft::render::EdgePlace& at : state.painter.EdgePlaces(most, line))
+  const auto& scene = state.painter.scene();
+  if (!scene) return state.places.data();
+  for (const weft::render::EdgePlace& at : weft::render::FindEdgePlaces(
+           *scene, {x, y, scale, w, h}, {part_x, part_y, part_w, part_h}, most, line))
     state.places.insert(state.places.end(),
                         {double(at.value), double(at.count), at.x, at.y, double(at.up), at.left, at.right});
   state.places[0] = static_cast<double>(state.places.size() / 7);

@@ -28,14 +28,26 @@ struct Box2 {
   float x = 0, y = 0, w = 0, h = 0;
 };
 
-/// Where something may be written beside an edge, CSS pixels: where it leaves its writer; below the writer
-/// when it leaves sideways.
+/// What is looked at, on the screen or in a picture: `w` by `h` CSS pixels, the world point (x, y) in the top
+/// left corner.
+struct Sight {
+  double x = 0, y = 0, scale = 1;
+  float w = 0, h = 0;
+};
+
+/// Where something may be written beside an edge, CSS pixels of a sight: where it leaves its writer; below
+/// the writer when it leaves sideways.
 struct EdgePlace {
   uint32_t value, count;  // the first of its values, and how many
   float x, y;
   bool up;            // it leaves upwards
-  float left, right;  // the room on either side, up to a box, the minimap, the end of the view
+  float left, right;  // the room on either side, up to a box, a title, the end of the sight
 };
+/// Places beside the data edges that start in `part` of a sight, one for each value, at most `most`, for a
+/// line of text `line` CSS pixels high. None at scales where boxes can't be read in full. Work goes with the
+/// part.
+std::vector<EdgePlace> FindEdgePlaces(const SceneView& scene, const Sight& sight, const Box2& part,
+                                      size_t most, float line);
 
 enum class Mark : uint32_t { kSelected, kRelated, kMatch, kHover };
 inline constexpr uint32_t kNumMarks = 4;
@@ -77,9 +89,6 @@ class Painter {
   Hit Pick(float x, float y) const;
   /// The ops shown by boxes whose middle is in a rectangle of the screen (CSS pixels), rising.
   std::vector<uint32_t> OpsIn(const Box2& rect) const;
-  /// Places beside the data edges that start in sight in the last frame, one for each value, at most `most`,
-  /// for a line of text `line` CSS pixels high. None where boxes can't be read in full.
-  std::vector<EdgePlace> EdgePlaces(size_t most, float line) const;
   /// The world point that a point of the minimap stands for.
   void MinimapToWorld(float x, float y, double& world_x, double& world_y) const;
 
@@ -99,10 +108,6 @@ class Painter {
     return veiled_ ? Mix(theme_[color], theme_[ThemeColor::kPaper], 0.78f) : theme_[color];
   }
   Color RoleColor(Role role) const;
-  /// Boxes and titles of frames in sight, CSS pixels.
-  std::vector<Box2> Taken(const SceneRect& visible) const;
-  /// Sets `left` and `right` of a place for a line as high as `line` that ends at `end`.
-  void FindRoom(const std::vector<Box2>& taken, float line, float end, EdgePlace& at) const;
   bool Has(const std::vector<uint8_t>& marks, uint32_t index, Mark mark) const {
     return index < marks.size() && (marks[index] >> static_cast<uint32_t>(mark) & 1);
   }

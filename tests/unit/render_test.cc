@@ -46,8 +46,9 @@ TEST(RenderText, TakesAnyBytes) {
   }
 }
 
-/// A scene of `count` boxes in a column and an edge between neighbours, in one tile of the index.
-std::vector<uint32_t> ColumnScene(uint32_t count) {
+/// A scene of `count` boxes in a column and an edge between neighbours, in one tile of the index; with a
+/// frame around all when `framed`.
+std::vector<uint32_t> ColumnScene(uint32_t count, bool framed = false) {
   SceneHeader header{};
   header.magic = kSceneMagic;
   header.version = 1;
@@ -67,7 +68,11 @@ std::vector<uint32_t> ColumnScene(uint32_t count) {
   };
   const auto none = [] {};
   section(SceneSection::kBands, 0, none);
-  section(SceneSection::kGroups, 0, none);
+  section(SceneSection::kGroups, framed, [&] {
+    if (!framed) return;
+    for (uint32_t word : {0u, 0u, 200u, count * 60, 2u, 0u, 1u, 0u, kNone, 0u, 0u, count})
+      words.push_back(word);
+  });
   section(SceneSection::kNodes, count, [&] {
     for (uint32_t i = 0; i < count; ++i) {
       for (uint32_t word : {20u, i * 60, 160u, 40u, 0u, i, 1u, 1u, kNone, 0u, 0u, 1u}) words.push_back(word);
@@ -124,6 +129,31 @@ TEST(Painter, DrawsWhatIsOnTheScreenOnly) {
   EXPECT_EQ(Count(painter.Paint({100, 30000, 0.1}), render::QuadKind::kGlyph), 0u);
   EXPECT_LT(painter.Paint({100, 30000, 0.01}).size(), 1000u);
   EXPECT_EQ(painter.Paint({100000, 30000, 1}).size(), 0u);
+}
+
+TEST(EdgePlaces, OfThePartsAreThoseOfTheWhole) {
+  const std::vector<uint32_t> words = ColumnScene(40, true);
+  const SceneView scene = *SceneView::Open(words);
+  const render::Sight sight{0, 0, 1, 200, 2400};
+  const auto whole = render::FindEdgePlaces(scene, sight, {0, 0, 200, 2400}, 1000, 14);
+  ASSERT_EQ(whole.size(), 39u);
+  EXPECT_EQ(whole[1].x, 100);
+  EXPECT_EQ(whole[1].y, 100);  // below the box of op 1
+  EXPECT_EQ(whole[1].left, 100);
+  EXPECT_EQ(whole[1].right, 100);
+  std::vector<float> parts;
+  for (int y = 0; y < 2400; y += 400) {
+    const render::Box2 part{0, static_cast<float>(y), 200, 399};
+    for (const auto& at : render::FindEdgePlaces(scene, sight, part, 1000, 14))
+      parts.push_back(at.y + at.left);
+  }
+  std::vector<float> all;
+  for (const auto& at : whole) all.push_back(at.y + at.left);
+  EXPECT_EQ(parts, all);
+  EXPECT_EQ(render::FindEdgePlaces(scene, sight, {0, 0, 200, 2400}, 5, 14).size(), 5u);
+  // Twice as large all is further apart; from afar nothing can be read.
+  EXPECT_EQ(render::FindEdgePlaces(scene, {0, 0, 2, 400, 4800}, {0, 0, 400, 4800}, 1000, 14)[1].y, 200);
+  EXPECT_TRUE(render::FindEdgePlaces(scene, {0, 0, 0.5, 100, 1200}, {0, 0, 100, 1200}, 1000, 14).empty());
 }
 
 TEST(Painter, PicksWhatItDrew) {

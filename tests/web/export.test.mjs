@@ -84,6 +84,42 @@ test('an SVG of the view looks like the view, its text is text', async () => {
   await other.close();
 });
 
+test('what stands beside edges is in the pictures, where the page has it', async () => {
+  await page.click('.rail [data-tool=shapes]');
+  await page.fill('.shapes [aria-label="Shape of data"]', '8,3,224,224');
+  await page.waitForFunction(() => window.weft.edgeLabels.length > 5);
+  await page.click('.rail [data-tool=export]');
+  await settle(page);
+  const shown = await page.evaluate(() => {
+    const { x, y, scale } = window.weft.view.sight(), size = Math.max(9, Math.min(12, 9.5 * scale));
+    return window.weft.edgeLabels.map((label) => [label.text, x + label.x / scale, y + (label.y + size) / scale]);
+  });
+  const written = (svg) => [...svg.matchAll(/<text x="(\S+)" y="(\S+)" class="l"[^>]*>([^<]*)/g)].map(([, x, y, text]) => [text, Number(x), Number(y)]);
+  const inSvg = written(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8'));
+  assert.deepEqual(inSvg.map(([text]) => text), shown.map(([text]) => text));
+  for (const [i, [text, x, y]] of shown.entries()) assert.ok(Math.hypot(inSvg[i][1] - x, inSvg[i][2] - y) < 0.02, `${text}: ${inSvg[i]} for ${x} ${y}`);
+  // In the PNG there is ink where the first of them stands.
+  const png = readFileSync(await saved(page, '.export [data-format=png]')).toString('base64');
+  const first = await page.evaluate(() => window.weft.edgeLabels[0]);
+  const blank = await browser.context.newPage();
+  assert.ok(await blank.evaluate(async ([data, { x, y, w, h }]) => {
+    const image = await createImageBitmap(await (await fetch(data)).blob());
+    const context = Object.assign(document.createElement('canvas'), { width: 2 * w, height: 2 * h }).getContext('2d');
+    context.drawImage(image, -2 * x, -2 * y);
+    return context.getImageData(0, 0, 2 * w, 2 * h).data.some((value, i) => i % 4 === 0 && value < 150);
+  }, [`data:image/png;base64,${png}`, first]));
+  await blank.close();
+  // All of a net that is larger than the view, and from afar: as at full size.
+  await choose('Everything');
+  const all = written(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8'));
+  assert.ok(all.length > 300, `${all.length}`);
+  await choose('View');
+  await page.click('[aria-label="Fit the whole graph"]');
+  await settle(page);
+  assert.equal(await page.evaluate(() => window.weft.edgeLabels.length), 0);
+  assert.ok(written(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8')).length > 300);
+});
+
 async function shot2(where, name) {
   await where.screenshot({ path: join(shots, `${name}.png`) });
 }

@@ -24,6 +24,16 @@ export interface Task<T> {
   cancel(): void;
 }
 
+/** For long work on the page's thread: lets others in when it has worked for 12 ms; `stop` ends it. */
+export function pauses(stop: { stopped: boolean }): () => Promise<void> {
+  let until = performance.now() + 12;
+  return async () => {
+    if (performance.now() < until) return;
+    await new Promise((go) => setTimeout(go));
+    if (stop.stopped) throw cancelledError();
+    until = performance.now() + 12;
+  };
+}
 export const cancelledError = (): WeftError => new WeftError({ code: 'cancelled', message: 'cancelled', op: -1, blob: '' });
 
 interface Waiting {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The graph as a PNG, drawn by the renderer in tiles, two pixels for each CSS pixel.
+// The graph as a PNG, drawn by the renderer in tiles, with what stands beside edges; two pixels for each CSS pixel.
 
+import { type EdgeLabel, write } from './edge_labels.ts';
 import { cancelledError } from './engine.ts';
 import type { Renderer, Rectangle } from './render.ts';
 
@@ -17,7 +18,7 @@ export const pictureScale = ({ w, h }: Rectangle, wanted: number): number =>
   Math.min(wanted, MAX_SIDE / RATIO / w, MAX_SIDE / RATIO / h, Math.sqrt(MAX_PIXELS / (w * h)) / RATIO);
 
 /** Draws on the view's canvas, tile after tile; `restore` gives it back after each. */
-export async function scenePicture(render: Renderer, canvas: HTMLCanvasElement, rect: Rectangle, scale: number, restore: () => void, stop: { stopped: boolean }): Promise<Blob> {
+export async function scenePicture(render: Renderer, canvas: HTMLCanvasElement, rect: Rectangle, scale: number, labels: EdgeLabel[], restore: () => void, stop: { stopped: boolean }): Promise<Blob> {
   const width = Math.max(Math.round(rect.w * scale * RATIO), 1), height = Math.max(Math.round(rect.h * scale * RATIO), 1);
   const whole = document.createElement('canvas');
   [whole.width, whole.height] = [width, height];
@@ -43,5 +44,7 @@ export async function scenePicture(render: Renderer, canvas: HTMLCanvasElement, 
       if (stop.stopped) throw cancelledError();
     }
   }
+  context.scale(RATIO, RATIO);
+  write(context, labels, scale);
   return new Promise((resolve, reject) => whole.toBlob((blob) => (blob ? resolve(blob) : reject(new Error('the browser made no picture of this size'))), 'image/png'));
 }

@@ -20,6 +20,8 @@ export type Picked =
   | { what: 'group'; scope: number; flags: number }
   | { what: 'value'; value: number; count: number; op: number };
 
+/** What is looked at, on the screen or in a picture: w by h CSS pixels, the world point (x, y) in the top left corner. */
+export interface Sight extends Rectangle { scale: number }
 export interface EdgePlace { value: number; count: number; x: number; y: number; up: boolean; left: number; right: number }
 export interface Marked {
   ops?: ArrayLike<number>;
@@ -31,6 +33,8 @@ export const marks = { selected: 0, related: 1, match: 2, hover: 3 } as const;
 /** Bits of a box and of a scene, as inspector/scene.h has them. */
 export const nodeFlags = { inPlace: 2, unknown: 4, finding: 8, error: 16, nested: 32, differs: 64, expandable: 256 } as const;
 export const sceneFlags = { unchecked: 4 } as const;
+/** From this scale on all that boxes say is drawn. */
+export const FULL_SCALE = 0.6;
 
 const NONE = 0xffffffff;
 
@@ -82,10 +86,10 @@ export class Renderer {
   tint(words: Uint32Array): void {
     this.withWords(words, (pointer) => this.module._weftTint(pointer, words.length));
   }
-  /** Where edges leave their writers, those in sight, CSS pixels: one place for each value, with the room that a line of
-   *  this height has to its left and right. */
-  edgePlaces(most: number, line: number): EdgePlace[] {
-    const at = this.module._weftEdgePlaces(most, line) >> 3, numbers = this.module.HEAPF64;
+  /** Where the edges of a part of a sight leave their writers, CSS pixels: one place for each value, with the room that a
+   *  line of this height has to its left and right. None where boxes can't be read in full. */
+  edgePlaces({ x, y, scale, w, h }: Sight, part: Rectangle, most: number, line: number): EdgePlace[] {
+    const at = this.module._weftEdgePlaces(x, y, scale, w, h, part.x, part.y, part.w, part.h, most, line) >> 3, numbers = this.module.HEAPF64;
     return Array.from({ length: numbers[at] ?? 0 }, (_, i) => {
       const [value = 0, count = 0, x = 0, y = 0, up = 0, left = 0, right = 0] = numbers.subarray(at + 1 + 7 * i, at + 8 + 7 * i);
       return { value, count, x, y, up: up === 1, left, right };

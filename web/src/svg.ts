@@ -4,7 +4,8 @@
 // A scene (inspector/scene.h) as SVG: what the renderer draws at full size, with text as text. Written in slices, so
 // that the page stays at hand; `stop` ends it.
 
-import { cancelledError } from './engine.ts';
+import { type EdgeLabel, HALO, letters } from './edge_labels.ts';
+import { pauses } from './engine.ts';
 import { nodeFlags, type Rectangle } from './render.ts';
 import { signs } from './signs.ts';
 import { colorNames } from './theme.ts';
@@ -16,8 +17,11 @@ const SANS = "Inter, 'Helvetica Neue', Arial, sans-serif";
 const roles = ['forward', 'backward', 'update', 'plain'] as const; // in the order of Role
 const section = { bands: 0, groups: 1, nodes: 2, chips: 3, edges: 4, opNodes: 6, strings: 10, text: 11 };
 
+/** What stands beside edges, in CSS pixels of a picture of that scale. */
+export interface Beside { labels: EdgeLabel[]; scale: number }
+
 /** `rect` in world units; a scale of 2 makes a picture twice as wide. `tints`: by operator, as Renderer.tint takes them. */
-export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: number, theme: Uint32Array, tints: Uint32Array, title: string, stop: { stopped: boolean }): Promise<Blob> {
+export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: number, theme: Uint32Array, tints: Uint32Array, beside: Beside, title: string, stop: { stopped: boolean }): Promise<Blob> {
   if (words[0] !== MAGIC) throw new Error('this is not a scene');
   const ints = new Int32Array(words.buffer, words.byteOffset, words.length);
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
@@ -50,21 +54,17 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     if (shown) add(`<text x="${num(x)}" y="${num(y)}" class="${weight > 500 ? 'b' : 'r'}" font-size="${size}" fill="${color}"${more}>${escape(shown)}</text>\n`);
   };
   const outside = (x: number, y: number, w: number, h: number) => x > rect.x + rect.w || y > rect.y + rect.h || x + w < rect.x || y + h < rect.y;
-  let until = performance.now() + 12;
+  const pause = pauses(stop);
   const each = async (which: number, size: number, draw: (at: number) => void) => {
     const [first, count] = range(which);
     for (let i = 0; i < count; ++i) {
-      if ((i & 255) === 0 && performance.now() > until) {
-        await new Promise((go) => setTimeout(go));
-        if (stop.stopped) throw cancelledError();
-        until = performance.now() + 12;
-      }
+      if ((i & 255) === 0) await pause();
       draw(first + i * size);
     }
   };
 
   add(`<svg xmlns="http://www.w3.org/2000/svg" width="${num(rect.w * scale)}" height="${num(rect.h * scale)}" viewBox="${num(rect.x)} ${num(rect.y)} ${num(rect.w)} ${num(rect.h)}">\n`,
-    `<title>${escape(title)}</title>\n<style>text{font-family:${SANS};white-space:pre}.b{font-weight:600}.e{fill:none}</style>\n`,
+    `<title>${escape(title)}</title>\n<style>text{font-family:${SANS};white-space:pre}.b{font-weight:600}.e{fill:none}.l{paint-order:stroke;stroke-linejoin:round}</style>\n`,
     `<rect x="${num(rect.x)}" y="${num(rect.y)}" width="${num(rect.w)}" height="${num(rect.h)}" fill="${colors.paper}"/>\n`);
 
   await each(section.bands, 8, (at) => {
@@ -158,6 +158,10 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     }
     add('\n');
   });
+  const { size } = letters(beside.scale), unit = 1 / beside.scale;
+  for (const { x, y, text } of beside.labels) {
+    add(`<text x="${num(rect.x + x * unit)}" y="${num(rect.y + (y + size) * unit)}" class="l" font-size="${num(size * unit)}" fill="${colors.ink2}" stroke="${colors.paper}" stroke-width="${num(HALO * unit)}">${escape(text)}</text>\n`);
+  }
   add('</svg>\n');
   return new Blob(parts, { type: 'image/svg+xml' });
 }

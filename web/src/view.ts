@@ -4,7 +4,7 @@
 // The graph on its canvas: camera, pointer, wheel and touch, and when to draw. What is drawn is the renderer's affair,
 // what a click means is the app's.
 
-import type { Picked, Renderer, Rectangle } from './render.ts';
+import type { Picked, Renderer, Rectangle, Sight } from './render.ts';
 
 export interface Camera {
   x: number; // world coordinates of the view's centre
@@ -90,6 +90,11 @@ export class View {
   private room(): { width: number; height: number; right: number; bottom: number } {
     const { right, bottom } = this.render.margin();
     return { width: this.width - right, height: this.height - bottom, right, bottom };
+  }
+  /** The part of the graph that is in sight. */
+  sight(): Sight {
+    const { x, y, scale } = this.camera, { width, height } = this.room();
+    return { x: x - this.width / 2 / scale, y: y - this.height / 2 / scale, scale, w: width, h: height };
   }
   /** The scale at which everything can be seen at once. */
   fitScale(rect: Rectangle): number {

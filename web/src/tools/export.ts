@@ -7,10 +7,11 @@ import './export.css';
 import type { App } from '../app.ts';
 import { pageWith } from '../carry.ts';
 import { bytes, digits, h } from '../dom.ts';
+import { labelsOf } from '../edge_labels.ts';
 import type { Task } from '../engine.ts';
 import { saveFile } from '../files.ts';
 import { MAX_PIXELS, MAX_SIDE, pictureScale, RATIO, scenePicture } from '../picture.ts';
-import type { Rectangle } from '../render.ts';
+import { FULL_SCALE, type Rectangle } from '../render.ts';
 import { netTitle } from '../state.ts';
 import { sceneToSvg } from '../svg.ts';
 import { asCommand, part, Progress, type Tool } from './tool.ts';
@@ -29,9 +30,8 @@ function rectOf(app: App, what: What): Rectangle | null {
   };
   if (what === 'all') return around([render.bounds()], 24);
   if (what === 'view') {
-    const { x, y, scale } = view.camera, { right, bottom } = render.margin();
-    const w = (view.width - right) / scale, h = (view.height - bottom) / scale;
-    return { x: x - view.width / 2 / scale, y: y - view.height / 2 / scale, w, h };
+    const { x, y, w, h, scale } = view.sight();
+    return { x, y, w: w / scale, h: h / scale };
   }
   const { selection } = app.state;
   if (selection?.what === 'scope') return around([render.scopeRect(selection.scope)], 24);
@@ -59,11 +59,14 @@ function make(app: App) {
     const stop = { stopped: false };
     const draw = async (): Promise<Blob> => {
       if (format === 'svg') {
+        const scale = what === 'view' ? app.view.camera.scale : 1, full = scale < FULL_SCALE ? 1 : scale;
+        const beside = { labels: await labelsOf(app, rect, full, stop), scale: full };
         const words = await app.engine.scene(view.net.id, view.options).result;
-        return sceneToSvg(words, rect, what === 'view' ? app.view.camera.scale : 1, app.theme.rendererColors(), app.tint.words, netTitle(view.net, app.state.documents), stop);
+        return sceneToSvg(words, rect, scale, app.theme.rendererColors(), app.tint.words, beside, netTitle(view.net, app.state.documents), stop);
       }
+      const labels = await labelsOf(app, rect, scaleOf(rect), stop);
       for (const mark of ['selected', 'related', 'hover'] as const) app.render.mark(mark, {});
-      return scenePicture(app.render, app.view.canvas, rect, scaleOf(rect), () => app.view.redraw(), stop).finally(() => app.select(app.state.selection));
+      return scenePicture(app.render, app.view.canvas, rect, scaleOf(rect), labels, () => app.view.redraw(), stop).finally(() => app.select(app.state.selection));
     };
     const blob = await progress.follow(`Drawing the ${format.toUpperCase()}`, stoppable(draw(), stop));
     if (blob) saveFile(`${name()}.${format}`, blob);
