@@ -55,5 +55,6 @@ inline constexpr int32_t kChipBaseline = 11;  // from the chip's top edge
 inline constexpr int32_t kChipHeight = 15;
 inline constexpr int32_t kGroupHeader = 22;  // height of a group's title bar, title at kTitleBaseline - 2
 inline constexpr int32_t kGroupTitleSize = 12;
+inline constexpr int32_t kGroupTitlePad = 3;  // around the title, where no edge is drawn
 
 }  // namespace weft

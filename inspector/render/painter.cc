@@ -19,6 +19,7 @@ constexpr float kSeen = 0.35f;
 constexpr double kEdgesGone = 0.025, kEdgesFull = 0.12;
 /// Down to here a box shows its title where the title, set smaller, can still be read.
 constexpr double kSmallTitleScale = 0.2;
+constexpr float kGroupFill = 0.8f;  // how much of a frame's colour covers what is below it
 
 Color Tinted(Color color, uint32_t tint) {
   return Mix(color, Rgba(tint & 0xffffff), static_cast<float>((tint & ~kVeil) >> 24) / 127);
@@ -176,6 +177,7 @@ const QuadList& Painter::Paint(const Camera& camera) {
     PaintGroups();
     PaintEdges(visible);
     quads_.EndLayer();
+    PaintGroupTitles();
     PaintNodes(visible);
   }
   quads_.EndLayer();
@@ -289,13 +291,24 @@ void Painter::PaintGroups() {
     const Color border = selected ? T(ThemeColor::kSelect)
                          : hover  ? T(ThemeColor::kInk3)
                                   : T(ThemeColor::kGroupBorder);
-    quads_.Fill(x, y, w, h, WithAlpha(T(ThemeColor::kGroup), 0.8f));
+    quads_.Fill(x, y, w, h, WithAlpha(T(ThemeColor::kGroup), kGroupFill));
     quads_.Frame(x, y, w, h, border, (selected ? 2 : 1) * ratio_);
-    if (camera_.scale < kTitleScale) continue;
-    const float size = L(kTitleSize - 1);
-    const float left = x + L(kTextPad), room = w - L(2 * kTextPad);
-    DrawText(quads_, view_->text(group.title), left, y + L(kTitleBaseline - 2), size, Weight::kSemiBold,
-             T(ThemeColor::kInk2), room);
+  }
+}
+
+// Over the edges, which pass beneath a plate of the frame's own colour.
+void Painter::PaintGroupTitles() {
+  if (camera_.scale < kTitleScale) return;
+  const float size = L(kGroupTitleSize), pad = L(kGroupTitlePad);
+  for (const SceneNode& group : view_->groups()) {
+    const float x = X(group.x), y = Y(group.y), w = L(static_cast<float>(group.w));
+    if (x > width_ || y > height_ || x + w < 0 || y + L(kGroupHeader) < 0) continue;
+    const float left = x + L(kTextPad), baseline = y + L(kTitleBaseline - 2);
+    const float drawn = DrawText(quads_, view_->text(group.title), left, baseline, size, Weight::kSemiBold,
+                                 T(ThemeColor::kInk2), w - L(2 * kTextPad));
+    const Color plate =
+        Mix(T(ThemeColor::kPaper), T(ThemeColor::kGroup), group.group == kNone ? kGroupFill : 1);
+    if (drawn > 0) quads_.Fill(left - pad, baseline - size, drawn + 2 * pad, size * 1.3f, plate);
   }
 }
 

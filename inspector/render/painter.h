@@ -117,6 +117,7 @@ class Painter {
   void PaintBands();
   void PaintBandTitles();
   void PaintGroups();
+  void PaintGroupTitles();
   void PaintEdges(const SceneRect& visible);
   void PaintEdge(const SceneEdge& edge, uint32_t index);
   void PaintNodes(const SceneRect& visible);

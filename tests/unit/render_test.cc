@@ -131,6 +131,31 @@ TEST(Painter, DrawsWhatIsOnTheScreenOnly) {
   EXPECT_EQ(painter.Paint({100000, 30000, 1}).size(), 0u);
 }
 
+TEST(Painter, DrawsTitlesOfFramesOverEdges) {
+  render::Painter painter;
+  render::Theme theme;
+  theme.colors.fill(render::Rgba(0x808080));
+  painter.SetTheme(theme);
+  painter.SetMinimap(false);
+  painter.SetSize(800, 600, 1);
+  ASSERT_TRUE(painter.SetScene(ColumnScene(10, true)));
+  const QuadList& list = painter.Paint({100, 300, 1});
+  const auto of = [](render::QuadKind kind) {
+    return [kind](const render::Quad& quad) { return (quad.style & 15) == static_cast<uint32_t>(kind); };
+  };
+  const auto& quads = list.quads();
+  const auto last_line = std::find_if(quads.rbegin(), quads.rend(), of(render::QuadKind::kLine)).base();
+  const auto letter = std::find_if(quads.begin(), quads.end(), of(render::QuadKind::kGlyph));
+  ASSERT_NE(letter, quads.end());
+  EXPECT_LT(last_line, letter);
+  // A plate between the edges and the title's first letter.
+  const float x = letter->x + letter->w / 2, y = letter->y + letter->h / 2;
+  EXPECT_TRUE(std::any_of(last_line, letter, [&](const render::Quad& quad) {
+    return quad.fill == render::Rgba(0x808080) && quad.h < 20 && quad.x < x && x < quad.x + quad.w &&
+           quad.y < y && y < quad.y + quad.h;
+  }));
+}
+
 TEST(EdgePlaces, OfThePartsAreThoseOfTheWhole) {
   const std::vector<uint32_t> words = ColumnScene(40, true);
   const SceneView scene = *SceneView::Open(words);

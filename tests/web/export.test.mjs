@@ -64,6 +64,7 @@ test('an SVG of the view looks like the view, its text is text', async () => {
   assert.match(drawn.suggestedFilename(), /\.svg$/, 'Alt+E saves the SVG, whatever is shown beside the graph');
   const text = readFileSync(svg, 'utf8');
   for (const word of ['Conv', 'SpatialBN', 'ConvGradient']) assert.ok(text.includes(`>${word}`), word);
+  assert.ok(text.indexOf('>comp_0<') > text.lastIndexOf('class="e"'), 'titles of frames stand over the edges');
   const { w, h } = pictureSize(png);
   const view = await page.evaluate(() => {
     const { view, render } = window.weft, { right, bottom } = render.margin();

@@ -36,7 +36,7 @@ export const sceneFlags = { unchecked: 4 } as const;
 /** From this scale on all that boxes say is drawn. */
 export const FULL_SCALE = 0.6;
 
-const NONE = 0xffffffff;
+export const NONE = 0xffffffff;
 
 export class Renderer {
   private readonly module: RenderModule;

@@ -6,7 +6,7 @@
 
 import { type EdgeLabel, HALO, letters } from './edge_labels.ts';
 import { pauses } from './engine.ts';
-import { nodeFlags, type Rectangle } from './render.ts';
+import { NONE, nodeFlags, type Rectangle } from './render.ts';
 import { signs } from './signs.ts';
 import { colorNames } from './theme.ts';
 
@@ -80,7 +80,6 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     const [x = 0, y = 0, w = 0, h = 0] = ints.subarray(at, at + 4);
     if (outside(x, y, w, h)) return;
     add(`<rect ${box(x + 0.5, y + 0.5, w - 1, h - 1)} fill="${colors.group}" fill-opacity=".8" stroke="${colors.groupBorder}"/>\n`);
-    word(x + 9, y + 15, 12, 600, colors.ink2, string(words[at + 6] ?? 0), w - 18);
   });
 
   await each(section.edges, 8, (at) => {
@@ -103,6 +102,16 @@ export async function sceneToSvg(words: Uint32Array, rect: Rectangle, scale: num
     add(`<path class="e" d="${rounded(line)}" stroke="${color}" stroke-width="${num(width)}"${more}/>`);
     if (arrow) add(`<path d="M${end[0]} ${end[1]}L${num(end[0]! - dx * 6 - dy * 2.5)} ${num(end[1]! - dy * 6 - dx * 2.5)}L${num(end[0]! - dx * 6 + dy * 2.5)} ${num(end[1]! - dy * 6 + dx * 2.5)}z" fill="${color}"/>`);
     add('\n');
+  });
+
+  // Titles of frames over the edges, which pass beneath a plate of the frame's own colour.
+  await each(section.groups, 12, (at) => {
+    const [x = 0, y = 0, w = 0] = ints.subarray(at, at + 3);
+    const title = elide(string(words[at + 6] ?? 0), 12, 600, w - 18);
+    if (!title || outside(x, y, w, 22)) return;
+    const plate = words[at + 8] === NONE ? mix(colors.paper, colors.group, 0.8) : colors.group;
+    add(`<rect ${box(x + 6, y + 3, measure.measureText(title).width + 6, 15.6)} fill="${plate}"/>`);
+    word(x + 9, y + 15, 12, 600, colors.ink2, title, w - 18);
   });
 
   // The strongest tint of the operators that a box shows, as the renderer has it.
