@@ -94,6 +94,7 @@ enum SceneFlags : uint32_t {
   kSceneHorizontal = 1,  // data flows left to right: what is said about down holds for right
   kSceneFolded = 2,      // identical replicas are drawn once
   kSceneUnchecked = 4,   // a large net, drawn before Session::Findings was asked: no box is marked
+  kSceneFoldable = 8,    // there are identical replicas, drawn once or side by side
 };
 
 struct SceneBand {

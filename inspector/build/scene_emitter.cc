@@ -496,11 +496,11 @@ void SceneEmitter::Transpose() {
 
 void SceneEmitter::Link() {
   const std::vector<OpId>& drawn = a_.drawn_op();
-  if (options_.fold_replicas && !drawn.empty()) {
-    for (size_t i = 0; i < drawn.size(); ++i)
-      if (writer_.op_nodes[i] == kNone) writer_.op_nodes[i] = writer_.op_nodes[drawn[i]];
-    for (size_t i = 0; i < drawn.size(); ++i)
-      if (drawn[i] != static_cast<OpId>(i)) writer_.header.flags |= kSceneFolded;
+  for (size_t i = 0; i < drawn.size(); ++i) {
+    if (drawn[i] != static_cast<OpId>(i))
+      writer_.header.flags |= options_.fold_replicas ? kSceneFoldable | kSceneFolded : kSceneFoldable;
+    if (options_.fold_replicas && writer_.op_nodes[i] == kNone)
+      writer_.op_nodes[i] = writer_.op_nodes[drawn[i]];
   }
   for (OpId item : linked_items_) LinkRiders(item);
   for (const RowLink& link : links_) AddRowLink(link);

@@ -162,9 +162,12 @@ TEST(Columns, UnfoldedReplicasStandSideBySide) {
   Session session(StandardOps());
   const NetId net = OpenModel(session, "models/resnet50_train_2gpu.pb");
   ViewOptions options;
+  const uint32_t fold_flags = kSceneFoldable | kSceneFolded;
+  EXPECT_EQ(BuildScene(session, net, options).view().header().flags & fold_flags, fold_flags);
   options.fold_replicas = false;
   const Scene scene = BuildScene(session, net, options);
   const SceneView view = scene.view();
+  EXPECT_EQ(view.header().flags & fold_flags, static_cast<uint32_t>(kSceneFoldable));
   EXPECT_EQ(FaultOfBoxes(view), "");
   EXPECT_EQ(NodeOf(view, 0)->y, NodeOf(view, 176)->y);
   EXPECT_LT(NodeOf(view, 0)->x, NodeOf(view, 176)->x);

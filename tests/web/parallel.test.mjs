@@ -40,6 +40,36 @@ test('devices, and what moves between them, as the command tells', async () => {
   assert.match(await page.textContent('.parallel .ascommand code'), /--shards 8$/);
 });
 
+test('alike devices fold and unfold by a control in the bar, which nets of one device do not have', async () => {
+  const control = page.locator('.tools [aria-label="Fold alike devices"]');
+  const state = async () => ({ pressed: await control.getAttribute('aria-pressed'), boxes: await page.evaluate(() => window.weft.render.counts().nodes) });
+  await openPage(page, server.url);
+  assert.equal(await control.isVisible(), false);
+  await dropAndShow(page, [join(models, 'resnet50_train_2gpu.pb')]);
+  const folded = await state();
+  assert.equal(folded.pressed, 'true');
+  assert.equal(await control.getAttribute('title'), 'Fold alike devices (R)');
+  await shotBoth(page, 'fold');
+  await control.click();
+  await page.waitForFunction((n) => window.weft.render.counts().nodes > n, folded.boxes);
+  assert.equal((await state()).pressed, 'false');
+  await shotBoth(page, 'fold-off');
+  // By its key, the control follows.
+  await page.focus('#graph');
+  await page.keyboard.press('r');
+  await page.waitForFunction((n) => window.weft.render.counts().nodes === n, folded.boxes);
+  assert.deepEqual(await state(), folded);
+  // Another net, of one device, has nothing to fold, whatever is pressed.
+  await control.click();
+  await page.waitForFunction((n) => window.weft.render.counts().nodes > n, folded.boxes);
+  await dropAndShow(page, [join(models, 'resnet50_train.pb')]);
+  await page.waitForFunction(() => window.weft.app.state.documents.length === 2);
+  assert.equal(await control.isVisible(), false);
+  await page.keyboard.press('r');
+  await page.waitForFunction(() => window.weft.app.state.view.options.foldReplicas === false);
+  assert.equal(await control.isVisible(), false);
+});
+
 test('a replica that differs is named, with the first difference', async () => {
   const text = join(folder, 'odd.pbtxt');
   run('convert', join(models, 'resnet50_train_2gpu.pb'), text);

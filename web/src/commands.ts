@@ -32,6 +32,11 @@ export class Commands {
     this.list.find((command) => command.id === id)?.run();
   }
 
+  /** The first key of a command, for a tooltip. */
+  keyOf(id: string): string {
+    return keyLabel(this.list.find((command) => command.id === id)?.keys?.[0] ?? '');
+  }
+
   available(): Command[] {
     return this.list.filter((command) => !command.when || command.when());
   }

@@ -25,7 +25,7 @@ import { Outline } from './outline.ts';
 import { filesPanel, findingsPanel, foundPanel } from './panels.ts';
 import { previewBar } from './preview.ts';
 import { Rail } from './rail.ts';
-import { Renderer } from './render.ts';
+import { Renderer, sceneFlags } from './render.ts';
 import { signText } from './signs.ts';
 import { startPage } from './start.ts';
 import { netTitle } from './state.ts';
@@ -161,11 +161,13 @@ function build(engine: Engine, render: Renderer): void {
     h('button', { title, onclick: () => void (state.view?.mode !== mode && app.change({ mode })) }, label));
   const modeSwitch = h('div.switch', { role: 'group', 'aria-label': 'Layout' }, ...modes);
   const fitTool = tool('Fit the whole graph', 'M2 6V2h4M10 2h4v4M14 10v4h-4M6 14H2v-4', () => commands.run('fit'));
+  const foldTool = tool('Fold alike devices', 'M8 2v12M1 8h4.5M3.5 6l2 2-2 2M15 8h-4.5M12.5 6l-2 2 2 2', () => commands.run('fold'));
   const bar = h('header.bar',
     h('a.brand', { href: '#', onclick: (e: Event) => { e.preventDefault(); start.classList.toggle('hidden', !!state.view && !start.classList.contains('hidden')); } }, logo(), h('span', 'Weft')),
     crumbs, h('div.spacer'),
     h('div.find', icon('M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM10.8 10.8L14 14'), find, tally),
     h('div.tools', modeSwitch,
+      foldTool,
       fitTool,
       tool('Open files', 'M2 13V3h4l2 2h6v8z', openDialog),
       tool('Theme', 'M8 2a6 6 0 1 0 0 12zM8 2a6 6 0 0 1 0 12', (event) => themeMenu(event.currentTarget as HTMLElement), { 'aria-haspopup': 'menu' }),
@@ -283,6 +285,9 @@ function build(engine: Engine, render: Renderer): void {
     viewElement.classList.toggle('sketched', state.sketched);
     for (const part of [bar.querySelector('.find')!, fitTool]) part.classList.toggle('hidden', !any);
     modeSwitch.hidden = !state.view?.net.hasGradients;
+    const { flags } = render.counts();
+    foldTool.classList.toggle('hidden', !any || !(flags & sceneFlags.foldable));
+    foldTool.setAttribute('aria-pressed', String(!!(flags & sceneFlags.folded)));
   };
   let leftWanted = true, rightWanted = true;
   let carried = carriesNets();  // then the empty page never shows
@@ -411,6 +416,7 @@ function build(engine: Engine, render: Renderer): void {
     { id: 'palette', group: 'Page', name: 'Choose a command', keys: ['Ctrl+Shift+P'], run: () => openPalette(commands) },
     { id: 'help', group: 'Page', name: 'Show the keys', keys: ['?'], run: () => openHelp(commands) },
   );
+  for (const [button, id] of [[foldTool, 'fold'], [fitTool, 'fit']] as const) button.title += ` (${commands.keyOf(id)})`;
   addEventListener('unhandledrejection', (event) => {
     if (!(event.reason instanceof WeftError)) return;
     event.preventDefault();
