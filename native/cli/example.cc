@@ -27,13 +27,13 @@ int Run(Main& main, const Words& words) {
   }
   const Result<ExampleModel> model = MakeExample(words.name, StandardOps());
   if (!model) return main.Fail(model.error());
-  for (const auto& [path, net] :
-       {std::pair(words.init, &model->init), std::pair(words.forward, &model->forward)}) {
-    if (path.empty()) continue;
-    const Result<void> saved = SaveNet(path, *net);
-    if (!saved) return main.Fail(saved.error());
-  }
-  return EmitNet(main, model->train, words.output);
+  FileSet files;
+  Result<void> saved = SaveNet(files, words.init, model->init);
+  if (saved) saved = SaveNet(files, words.forward, model->forward);
+  if (saved) saved = SaveNet(files, words.output, model->train);
+  if (saved) saved = files.Commit();
+  if (!saved) return main.Fail(saved.error());
+  return words.output.empty() || main.json ? EmitNet(main, model->train, "") : kOk;
 }
 
 }  // namespace

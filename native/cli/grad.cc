@@ -297,35 +297,34 @@ int Run(Main& main, const Words& words) {
   if (!words.dedup.empty())
     DedupSlices(net, plan.backward, words.dedup == "mean" ? SliceDedup::kMean : SliceDedup::kSum);
 
-  if (!words.forward.empty()) {
-    const Result<void> saved = SaveNet(words.forward, net);
-    if (!saved) return main.Fail(saved.error());
-  } else if (words.separate && plan.changed) {
+  if (words.forward.empty() && words.separate && plan.changed)
     return main.Fail(
         {ErrorCode::kInvalidArgument,
          "the forward net was repaired, and --separate writes only the backward pass: say where the "
          "repaired net goes (--forward OUT)"},
         words.file);
-  }
   std::optional<KnownShapes> known;
   if (!words.init.empty() || !words.inputs.empty()) {
     Result<void> read = ReadShapes(main, words, *loaded, known.emplace());
     if (!read) return main.Fail(read.error());
   }
   const std::string json = main.json ? PlanJson(*loaded, net, plan, known ? &*known : nullptr) : "";
+  FileSet files;
+  Result<void> saved = SaveNet(files, words.forward, net);
+  if (saved && !words.output.empty()) {
+    std::vector<Op>& ops = plan.backward.ops;
+    if (!words.separate)
+      ops.insert(ops.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
+    saved = words.separate ? SaveNet(files, words.output, BackwardNet(net, plan.backward))
+                           : SaveNet(files, words.output, net, ops);
+  }
+  if (saved) saved = files.Commit();
+  if (!saved) return main.Fail(saved.error());
   if (words.output.empty() && !main.json) {
     Stream out(STDOUT_FILENO, main.color);
     ShowRepair(out, *loaded, plan);
     Show(out, net, plan);
     return out.failed() ? kInputAtFault : kOk;
-  }
-  if (!words.output.empty()) {
-    std::vector<Op>& ops = plan.backward.ops;
-    if (!words.separate)
-      ops.insert(ops.end(), std::make_move_iterator(tail.begin()), std::make_move_iterator(tail.end()));
-    const Result<void> saved = words.separate ? SaveNet(words.output, BackwardNet(net, plan.backward))
-                                              : SaveNet(words.output, net, ops);
-    if (!saved) return main.Fail(saved.error());
   }
   if (main.json) return PrintJson(main, json);
   Stream err(STDERR_FILENO, main.color);

@@ -4,7 +4,6 @@
 
 #include "core/base/str.h"
 #include "native/cli/progress.h"
-#include "native/io/file.h"
 
 namespace weft::cli {
 
@@ -85,16 +84,17 @@ bool IsTextName(const std::string& path) {
   return path == "-" || path.ends_with(".pbtxt") || path.ends_with(".prototxt") || path.ends_with(".txt");
 }
 
-Result<void> SaveNet(const std::string& path, const Net& net, std::span<const Op> more) {
+Result<void> SaveNet(FileSet& files, const std::string& path, const Net& net, std::span<const Op> more) {
+  if (path.empty()) return {};
   const ProgressLine progress(StrCat("writing ", path));
-  return WriteFile(path, IsTextName(path) ? NetToText(net, more) : SerializeNet(net, more));
+  return files.Add(path, IsTextName(path) ? NetToText(net, more) : SerializeNet(net, more));
 }
 
 int EmitNet(Main& main, const Net& net, const std::string& output) {
-  if (!output.empty()) {
-    const Result<void> saved = SaveNet(output, net);
-    if (!saved) return main.Fail(saved.error());
-  }
+  FileSet files;
+  Result<void> saved = SaveNet(files, output, net);
+  if (saved) saved = files.Commit();
+  if (!saved) return main.Fail(saved.error());
   if (main.json) {
     std::string json;
     JsonWriter(json).BeginObject().Key("net").String(NetToText(net)).EndObject();

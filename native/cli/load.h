@@ -11,6 +11,7 @@
 #include "core/check/diagnostic.h"
 #include "core/ir/net.h"
 #include "native/cli/command.h"
+#include "native/io/file.h"
 #include "proto/document.h"
 
 namespace weft::cli {
@@ -30,8 +31,9 @@ std::vector<Diagnostic> NotesAsFindings(const Document& document);
 
 /// True when a file of this name is written as text: .pbtxt, .prototxt, .txt, and - (standard output).
 bool IsTextName(const std::string& path);
-/// Writes a net, and behind its operators `more`, in the format that the name asks for.
-Result<void> SaveNet(const std::string& path, const Net& net, std::span<const Op> more = {});
+/// Adds a net, and behind its operators `more`, to the files to be written, in the format that the name asks
+/// for; nothing when there is no name.
+Result<void> SaveNet(FileSet& files, const std::string& path, const Net& net, std::span<const Op> more = {});
 
 /// What clone and extract do with their result: write it to `output` when given; print {"net": text} with
 /// --json; print its text when neither was asked for.

@@ -59,14 +59,11 @@ void WriteFact(JsonWriter& json, const PassFact& fact) {
 }
 
 int Emit(Main& main, const PassOutcome& outcome, const Words& words) {
-  if (!words.output.empty()) {
-    const Result<void> saved = SaveNet(words.output, outcome.net);
-    if (!saved) return main.Fail(saved.error());
-  }
-  if (outcome.init && !words.init_output.empty()) {
-    const Result<void> saved = SaveNet(words.init_output, *outcome.init);
-    if (!saved) return main.Fail(saved.error());
-  }
+  FileSet files;
+  Result<void> saved = SaveNet(files, words.output, outcome.net);
+  if (saved && outcome.init) saved = SaveNet(files, words.init_output, *outcome.init);
+  if (saved) saved = files.Commit();
+  if (!saved) return main.Fail(saved.error());
   if (main.json) {
     std::string text;
     JsonWriter json(text);

@@ -139,6 +139,10 @@ Result<void> FileSet::Add(const std::string& path, std::string_view bytes) {
   if (exists && !S_ISREG(info.st_mode)) return WriteDirectly(path, bytes);
   const std::string target = exists ? Resolve(path) : path;
   if (exists && ::access(target.c_str(), W_OK) != 0) return SystemError("write", path, errno);
+  for (const Pending& other : pending_)
+    if (other.target == target)
+      return Error{ErrorCode::kInvalidArgument,
+                   StrCat("two files are to be written to ", path, ": expected names that differ")};
 
   std::string temporary = StrCat(target, ".XXXXXX");
   Descriptor file(::mkstemp(temporary.data()));

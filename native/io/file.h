@@ -36,7 +36,8 @@ class FileSet {
   FileSet& operator=(const FileSet&) = delete;
   ~FileSet();
 
-  /// As WriteFile, but that a regular file has its name from Commit on.
+  /// As WriteFile, but that a regular file has its name from Commit on. Errors: kIo; kInvalidArgument for a
+  /// name that was added already.
   Result<void> Add(const std::string& path, std::string_view bytes);
   /// Errors: kIo, which names what already has its name; the rest is gone.
   Result<void> Commit();

@@ -470,6 +470,22 @@ TEST(Convert, RoundTripsToTheByte) {
   EXPECT_TRUE(Contains(Read(folder / "odd.name"), "op {"));
 }
 
+TEST(Files, TwoOfThemAppearTogetherOrNotAtAll) {
+  const Folder folder;
+  const std::string net = folder.Write("net.pbtxt", kMlp), lost = folder / "none/out.pb",
+                    other = folder / "other.pb";
+  const std::vector<std::string> commands[] = {
+      {"grad", net, "--loss", "loss", "--forward", other, "-o", lost},
+      {"grad", net, "--loss", "loss", "--forward", other, "-o", other},
+      {"example", "lenet", "--init", other, "--forward", lost},
+      {"example", "lenet", "--init", other, "-o", other}};
+  for (const std::vector<std::string>& command : commands) {
+    const Outcome outcome = Weft(command);
+    EXPECT_NE(outcome.exit, 0) << StrJoin(command, " ");
+    EXPECT_EQ(folder.List(), std::vector<std::string>{"net.pbtxt"}) << StrJoin(command, " ");
+  }
+}
+
 TEST(Files, AWriteIsWholeOrNothing) {
   const Folder folder;
   const std::string file = folder.Write("net.pbtxt", kMlp);
