@@ -125,6 +125,14 @@ EMSCRIPTEN_KEEPALIVE const double* weftEdgePlaces(double x, double y, double sca
   return state.places.data();
 }
 
+/// Painter::HeadingRoom: to the left and above.
+EMSCRIPTEN_KEEPALIVE const double* weftHeadingRoom(double scale) {
+  State& state = Get();
+  const Box2 room = state.painter.HeadingRoom(scale);
+  state.numbers[0] = room.w, state.numbers[1] = room.h;
+  return state.numbers;
+}
+
 EMSCRIPTEN_KEEPALIVE void weftBand(float x, float y, float w, float h) {
   Get().painter.SetBand({x, y, w, h});
 }

@@ -162,6 +162,7 @@ export interface RenderModule {
   _weftMark(mark: number, ids: number, ops: number, scopes: number, values: number): void;
   _weftTint(words: number, count: number): void;
   _weftEdgePlaces(x: number, y: number, scale: number, w: number, h: number, partX: number, partY: number, partW: number, partH: number, most: number, line: number): number;
+  _weftHeadingRoom(scale: number): number;
   _weftBand(x: number, y: number, w: number, h: number): void;
   _weftMinimap(shown: number): void;
   _weftPaint(x: number, y: number, scale: number): number;

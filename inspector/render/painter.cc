@@ -181,7 +181,7 @@ const QuadList& Painter::Paint(const Camera& camera) {
     PaintNodes(visible);
   }
   quads_.EndLayer();
-  PaintBandTitles();
+  PaintHeadings();
   quads_.EndLayer();
   if (minimap_.w > 0) PaintMinimapFrame();
   if (band_.w != 0) {
@@ -251,32 +251,6 @@ void Painter::PaintBands() {
     const Role role = static_cast<Role>(band.role);
     const float top = std::max(y, -8.0f), bottom = std::min(y + h, static_cast<float>(height_) + 8);
     quads_.Fill(x, top, w, bottom - top, WithAlpha(RoleColor(role), 0.035f));
-  }
-}
-
-// Headings stay at the top of the view while their band is in it.
-void Painter::PaintBandTitles() {
-  const float size = 11 * ratio_, pad = 10 * ratio_, height = 26 * ratio_;
-  for (const SceneBand& band : view_->bands()) {
-    if (view_->text(band.title).empty()) continue;
-    const float x = X(band.x), y = Y(band.y), w = L(static_cast<float>(band.w)),
-                h = L(static_cast<float>(band.h));
-    if (x > width_ || y > height_ || x + w < 0 || y + h < height || w < 3 * size) continue;
-    // The band's own space for it, which from afar is less high than the words: then above the band.
-    const float top = std::max(y + std::min(L(26), height) - height, 0.0f);
-    const Color color = RoleColor(static_cast<Role>(band.role));
-    quads_.Fill(x, top, w, height, Mix(T(ThemeColor::kPaper), color, 0.05f));
-    quads_.Fill(x, top + height - ratio_, w, ratio_, WithAlpha(color, 0.35f));
-    const float left = std::max(x, 0.0f) + pad;
-    const float room = std::min(x + w, static_cast<float>(width_)) - left - pad;
-    // "gpu_0 x2 - Backward": where not all of it fits, its last word says more than its first.
-    std::string_view title = view_->text(band.title);
-    const size_t dot = title.rfind("\u00b7 ");
-    if (dot != std::string_view::npos && render::TextWidth(title, size, Weight::kSemiBold) > room)
-      title = title.substr(dot + 3);
-    if (room > size) {
-      DrawText(quads_, title, left, top + 17 * ratio_, size, Weight::kSemiBold, color, room);
-    }
   }
 }
 

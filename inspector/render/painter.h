@@ -89,6 +89,8 @@ class Painter {
   Hit Pick(float x, float y) const;
   /// The ops shown by boxes whose middle is in a rectangle of the screen (CSS pixels), rising.
   std::vector<uint32_t> OpsIn(const Box2& rect) const;
+  /// The room that headings need before the bands at a scale, CSS pixels: to the left, or above.
+  Box2 HeadingRoom(double scale) const;
   /// The world point that a point of the minimap stands for.
   void MinimapToWorld(float x, float y, double& world_x, double& world_y) const;
 
@@ -115,7 +117,16 @@ class Painter {
   void PlaceMinimap();
   void PaintOverview();
   void PaintBands();
-  void PaintBandTitles();
+  /// Heights of the rows of headings, device pixels; 0 for one that says nothing at this scale.
+  struct HeadingRows {
+    float device = 0, lane = 0;
+  };
+  bool Tags(double scale) const;
+  HeadingRows RowsOfHeadings(double px) const;
+  void PaintHeadings();
+  void PaintLaneHeading(const SceneBand& band, const HeadingRows& rows);
+  void PaintDeviceHeading(std::span<const SceneBand> bands, const HeadingRows& rows);
+  void PaintTags();
   void PaintGroups();
   void PaintGroupTitles();
   void PaintEdges(const SceneRect& visible);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "inspector/font_metrics.h"
@@ -46,16 +47,22 @@ TEST(RenderText, TakesAnyBytes) {
   }
 }
 
+struct Lane {
+  uint32_t device;
+  std::string title;
+};
 /// A scene of `count` boxes in a column and an edge between neighbours, in one tile of the index; with a
-/// frame around all when `framed`.
-std::vector<uint32_t> ColumnScene(uint32_t count, bool framed = false) {
+/// frame around all when `framed`. Lanes are 200 wide and 40 apart, and lie below each other when `across`.
+std::vector<uint32_t> ColumnScene(uint32_t count, bool framed = false, const std::vector<Lane>& lanes = {},
+                                  bool across = false) {
   SceneHeader header{};
   header.magic = kSceneMagic;
   header.version = 1;
   header.w = 200;
   header.h = static_cast<int32_t>(count * 60);
   header.num_ops = count;
-  header.mode = 1;
+  header.mode = lanes.empty() ? 1 : 2;
+  header.flags = across ? uint32_t{kSceneHorizontal} : 0;
   header.overview_cols = 1;
   header.overview_rows = count;
   header.overview_cell_w = 200;
@@ -67,7 +74,14 @@ std::vector<uint32_t> ColumnScene(uint32_t count, bool framed = false) {
     while (words.size() % 4 != 0) words.push_back(0);
   };
   const auto none = [] {};
-  section(SceneSection::kBands, 0, none);
+  section(SceneSection::kBands, static_cast<uint32_t>(lanes.size()), [&] {
+    for (uint32_t i = 0; i < lanes.size(); ++i) {
+      const uint32_t x = across ? 0 : i * 240, y = across ? i * 240 : 0;
+      for (uint32_t word :
+           {x, y, across ? count * 60 : 200, across ? 200 : count * 60, i % 3, lanes[i].device, 2 + i, 1u})
+        words.push_back(word);
+    }
+  });
   section(SceneSection::kGroups, framed, [&] {
     if (!framed) return;
     for (uint32_t word : {0u, 0u, 200u, count * 60, 2u, 0u, 1u, 0u, kNone, 0u, 0u, count})
@@ -100,10 +114,19 @@ std::vector<uint32_t> ColumnScene(uint32_t count, bool framed = false) {
   section(SceneSection::kOverview, count, [&] {
     for (uint32_t i = 0; i < count; ++i) words.push_back(200);
   });
-  section(SceneSection::kStrings, 2, [&] {
+  std::string text = "Relu";
+  section(SceneSection::kStrings, static_cast<uint32_t>(2 + lanes.size()), [&] {
     for (uint32_t word : {0u, 0u, 0u, 4u}) words.push_back(word);
+    for (const Lane& lane : lanes) {
+      words.push_back(static_cast<uint32_t>(text.size()));
+      words.push_back(static_cast<uint32_t>(lane.title.size()));
+      text += lane.title;
+    }
   });
-  section(SceneSection::kText, 4, [&] { words.push_back(0x756c6552); });  // "Relu"
+  section(SceneSection::kText, static_cast<uint32_t>(text.size()), [&] {
+    words.resize(words.size() + (text.size() + 3) / 4);
+    std::memcpy(words.data() + words.size() - (text.size() + 3) / 4, text.data(), text.size());
+  });
   header.num_words = static_cast<uint32_t>(words.size());
   std::copy_n(reinterpret_cast<const uint32_t*>(&header), 64, words.begin());
   return words;
@@ -154,6 +177,36 @@ TEST(Painter, DrawsTitlesOfFramesOverEdges) {
     return quad.fill == render::Rgba(0x808080) && quad.h < 20 && quad.x < x && x < quad.x + quad.w &&
            quad.y < y && y < quad.y + quad.h;
   }));
+}
+
+TEST(Painter, HeadsLanesAtEveryScale) {
+  const std::vector<Lane> lanes = {
+      {0, "gpu_0 \u00b7 Forward"}, {0, "gpu_0 \u00b7 Backward"}, {1, "gpu_1 \u00b7 Forward"}};
+  render::Painter painter;
+  painter.SetMinimap(false);
+  painter.SetSize(800, 600, 1);
+  ASSERT_TRUE(painter.SetScene(ColumnScene(100, false, lanes)));
+  // Boxes say nothing from afar: all letters are those of headings. How many, and how high the largest is.
+  const auto letters = [&](double scale) {
+    float high = 0;
+    size_t count = 0;
+    for (const render::Quad& quad : painter.Paint({300, 300, scale}).quads())
+      if ((quad.style & 15) == static_cast<uint32_t>(render::QuadKind::kGlyph))
+        ++count, high = std::max(high, quad.h);
+    return std::pair(count, high);
+  };
+  const auto [wide, high] = letters(0.19);
+  EXPECT_EQ(wide, 5 + 5 + 4 + 3 + 4);                                   // gpu_0 gpu_1, Forw Bac Forw
+  EXPECT_EQ(letters(0.1), std::pair(size_t{5 + 2 + 2 + 2 + 2}, high));  // gpu_0 _1, Fo Ba Fo
+  EXPECT_EQ(letters(0.05).first, 2u);                                   // _0; a lane has 10 pixels
+  EXPECT_EQ(letters(0.01).first, 0u);
+  EXPECT_EQ(painter.HeadingRoom(0.19).w, 0);
+  EXPECT_GT(painter.HeadingRoom(0.19).h, painter.HeadingRoom(0.05).h);
+  // Below each other: a tag for each, or for each device, and room for it on the left.
+  ASSERT_TRUE(painter.SetScene(ColumnScene(100, false, lanes, true)));
+  EXPECT_EQ(letters(0.1).first, 2 * (5 + 1 + 7) + (5 + 1 + 8));
+  EXPECT_EQ(letters(0.06).first, 5);  // gpu_0, over two lanes
+  EXPECT_GT(painter.HeadingRoom(0.1).w, 60);
 }
 
 TEST(EdgePlaces, OfThePartsAreThoseOfTheWhole) {

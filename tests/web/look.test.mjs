@@ -136,6 +136,21 @@ test('a lost graphics context comes back with the same picture', async () => {
   browser.problems.length = 0; // the browser remarks on a lost context
 });
 
+test('lanes of devices keep their titles from afar, in the light and the dark; nothing is under them', async () => {
+  await dropAndShow(page, [join(models, 'resnet50_train_8gpu.pb')]);
+  for (const [name, options] of [['folded', {}], ['all', { foldReplicas: false }], ['across', { horizontal: true }]]) {
+    await page.evaluate((o) => window.weft.app.change(o), options);
+    await page.evaluate(() => window.weft.view.fit(undefined, false));
+    const { first, room, corner, scale } = await page.evaluate(() => {
+      const { render, view } = window.weft, { scale } = view.camera, bounds = render.bounds(), box = render.opRect(0);
+      return { first: view.toScreen(box.x, box.y), corner: view.toScreen(bounds.x, bounds.y), room: render.headingRoom(scale), scale };
+    });
+    assert.ok(scale < 0.2 && (room.left > 60 || room.top > 15), `${name}: ${JSON.stringify(room)}`);
+    assert.ok(corner.x >= room.left - 1 && corner.y >= room.top - 1 && first.x >= room.left && first.y >= room.top, `${name}: ${JSON.stringify([corner, first, room])}`);
+    await shotBoth(page, `lanes-${name}`);
+  }
+});
+
 test('dense and narrow screens', async () => {
   await page.setViewportSize({ width: 640, height: 800 });
   await settle(page);

@@ -11,7 +11,7 @@ export const RATIO = 2;
 /** What browsers still make a picture of. */
 export const MAX_SIDE = 16_384, MAX_PIXELS = 100_000_000;
 const TILE = 4096;
-const HEADING = 26; // CSS pixels at the top of a view, where headings stay
+const HEADING = 45; // CSS pixels at the top of a view, where headings stay
 
 /** The scale at which a rectangle of the world becomes a picture: `wanted`, or less when that would be too large. */
 export const pictureScale = ({ w, h }: Rectangle, wanted: number): number =>

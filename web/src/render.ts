@@ -129,6 +129,11 @@ export class Renderer {
     const at = this.module._weftOpsIn(Math.min(x0, x1), Math.min(y0, y1), Math.abs(x1 - x0), Math.abs(y1 - y0)) >> 2;
     return Int32Array.from(this.module.HEAPU32.subarray(at + 1, at + 1 + (this.module.HEAPU32[at] ?? 0)));
   }
+  /** What headings need of the view before the bands at a scale, CSS pixels. */
+  headingRoom(scale: number): { left: number; top: number } {
+    const [left = 0, top = 0] = this.numbers(this.module._weftHeadingRoom(scale), 2);
+    return { left, top };
+  }
   bounds(): Rectangle {
     return this.rect(0, 0);
   }

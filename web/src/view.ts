@@ -22,6 +22,7 @@ export interface ViewEvents {
 }
 
 const MAX_SCALE = 6;
+const MARGIN = 24; // around what is fitted into the view
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 
 export class View {
@@ -98,24 +99,29 @@ export class View {
   }
   /** The scale at which everything can be seen at once. */
   fitScale(rect: Rectangle): number {
-    const margin = 24;
     const { width, height } = this.room();
-    return Math.min(Math.max(width - 2 * margin, 50) / Math.max(rect.w, 1), Math.max(height - 2 * margin, 50) / Math.max(rect.h, 1), 1.25);
+    const within = ({ left, top }: { left: number; top: number }) =>
+      Math.min(Math.max(width - left - MARGIN, 50) / Math.max(rect.w, 1), Math.max(height - top - MARGIN, 50) / Math.max(rect.h, 1), 1.25);
+    return within(this.before(within({ left: MARGIN, top: MARGIN })));
+  }
+  /** The margins at the left and at the top, where headings are. */
+  private before(scale: number): { left: number; top: number } {
+    const { left, top } = this.render.headingRoom(scale);
+    return { left: Math.max(left, MARGIN), top: Math.max(top, MARGIN) };
   }
   fit(rect: Rectangle = this.render.bounds(), animate = true): void {
     this.resize(false);
     const scale = this.fitScale(rect);
-    const { right, bottom } = this.room();
-    this.fly({ x: rect.x + rect.w / 2 + right / 2 / scale, y: rect.y + rect.h / 2 + bottom / 2 / scale, scale }, animate);
+    const { right, bottom } = this.room(), { left, top } = this.before(scale);
+    this.fly({ x: rect.x + rect.w / 2 + (right + MARGIN - left) / 2 / scale, y: rect.y + rect.h / 2 + (bottom + MARGIN - top) / 2 / scale, scale }, animate);
   }
   /** Shows all when all can be read, else the place to begin at, at a size that can be read. */
   open(): void {
     this.resize(false);
     const all = this.render.bounds();
     if (this.fitScale(all) >= 0.5) return this.fit(all, false);
-    const margin = 24;
     const { width, height } = this.room();
-    const room = width - 2 * margin;
+    const room = width - 2 * MARGIN;
     const focus = this.render.focus();
     const scale = Math.min(Math.max(room / Math.max(all.w, 1), Math.min(this.fitScale(focus), 1), 0.7), 1);
     // As much of the whole width as fits, else where to begin, else the first operator.
@@ -124,7 +130,7 @@ export class View {
     const left = centre.x + centre.w / 2 - room / 2 / scale;
     const x = Math.min(Math.max(left, all.x), all.w * scale <= room ? left : all.x + all.w - room / scale);
     const top = first && (first.y - focus.y) * scale > height - 100 ? first.y - 100 : focus.y;
-    this.fly({ x: (centre === all ? left : x) + (this.width / 2 - margin) / scale, y: top + (this.height / 2 - margin) / scale, scale }, false);
+    this.fly({ x: (centre === all ? left : x) + (this.width / 2 - MARGIN) / scale, y: top + (this.height / 2 - MARGIN) / scale, scale }, false);
   }
   /** Moves as little as it can so that `rect` is seen, at a readable size. */
   reveal(rect: Rectangle, zoom = true): void {
