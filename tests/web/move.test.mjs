@@ -213,6 +213,60 @@ test('arrows walk along the data, G between an op and its gradient', async () =>
   await shotBoth(page, 'resnet50_2gpu-selected');
 });
 
+test('what is seen stays where it is while panels come and go, and when another net showed between', async () => {
+  await page.evaluate(() => window.weft.view.zoomTo(1));
+  await settle(page);
+  const op = (await selection(page)).op, before = await opPoint(page, op);
+  const stays = async (what) => {
+    await settle(page);
+    const now = await opPoint(page, op);
+    assert.ok(Math.hypot(now.x - before.x, now.y - before.y) < 1.5, `${what}: ${JSON.stringify([before, now])}`);
+  };
+  for (const key of ['Control+i', 'Control+b', 'Control+i', 'Control+b']) {
+    await press(page, key);
+    await stays(key);
+  }
+  await page.click('.rail [data-tool=overlay]');
+  await stays('another tool');
+  await page.evaluate(() => document.querySelector('.side.left').style.setProperty('--left', '260px'));
+  await stays('a narrower panel');
+  await page.evaluate(() => document.querySelector('.side.left').style.removeProperty('--left'));
+  // A preview comes with a bar over the graph, and goes.
+  await page.evaluate(async () => {
+    const { app } = window.weft, net = app.state.view.net.id;
+    await app.workshop.showPreview('The same', { name: 'same.pbtxt', bytes: new TextEncoder().encode('name: "same" op { type: "Relu" input: "x" output: "y" }') }, ['print']);
+    await app.show(net);
+  });
+  await page.waitForSelector('.previewbar:not(.hidden)');
+  await stays('before, with the bar');
+  await page.evaluate(() => window.weft.app.workshop.endPreview(false));
+  await page.waitForFunction(() => !window.weft.app.state.preview && window.weft.app.state.documents.every((d) => d.name !== 'same.pbtxt'));
+  await stays('after it');
+  await page.evaluate((id) => window.weft.app.selectOp(id), op);
+});
+
+test('a selected box that a panel would cover moves by the least that shows it', async () => {
+  const op = (await selection(page)).op;
+  await press(page, 'Control+i');
+  await settle(page);
+  // At the right end of the view, halfway up.
+  await page.evaluate((id) => {
+    const { render, view } = window.weft, rect = render.opRect(id), { w, scale } = view.sight();
+    view.set({ ...view.camera, x: rect.x + rect.w + 30 / scale - w / 2 / scale, y: rect.y });
+  }, op);
+  await settle(page);
+  const before = await opPoint(page, op);
+  await press(page, 'Control+i');
+  await settle(page);
+  const now = await opPoint(page, op);
+  const room = await page.evaluate((id) => {
+    const { render, view } = window.weft, rect = render.opRect(id);
+    return view.sight().w - view.toScreen(rect.x + rect.w, 0).x;
+  }, op);
+  assert.ok(Math.abs(room - 8) < 1.5, `${room} pixels beside the box`);
+  assert.ok(now.x < before.x - 100 && Math.abs(now.y - before.y) < 1.5, JSON.stringify([before, now]));
+});
+
 test('a click on a box selects it, a click beside it clears', async () => {
   const op = (await selection(page)).op;
   await page.evaluate(() => window.weft.app.select(null));

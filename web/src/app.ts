@@ -13,7 +13,7 @@ import { InPlace } from './in_place.ts';
 import { Labels } from './labels.ts';
 import { Measures } from './measures.ts';
 import { Opening } from './opening.ts';
-import { type Picked, type Renderer, sceneFlags } from './render.ts';
+import { type Picked, type Rectangle, type Renderer, type Sight, sceneFlags } from './render.ts';
 import { type Found, type NetView, type Problem, type Selection, type State, type Timing, emptyState, netTitle } from './state.ts';
 import type { Theme } from './theme.ts';
 import { Tint } from './tint.ts';
@@ -103,7 +103,7 @@ export class App {
    *  way, instead of the one in which it was left. */
   async show(id: number, { likeNow = false, as }: { likeNow?: boolean; as?: Pick<NetView, 'options' | 'camera'> } = {}): Promise<void> {
     const { state } = this;
-    if (state.view) state.view.camera = { ...this.view.camera };
+    if (state.view) state.view.camera = this.view.stand();
     const before = likeNow ? { camera: state.view?.camera ?? null, selection: state.selection } : null;
     let next = this.views.get(id);
     if (!next) {
@@ -116,7 +116,7 @@ export class App {
     this.clearFound();
     this.clearFaults();
     await this.build(next, { fresh: state.view !== next || !!as });
-    if (as?.camera) this.view.set(as.camera);
+    if (as?.camera) this.view.take(as.camera);
     const { selection } = before ?? {};
     if (selection?.what === 'op' && selection.op < next.net.numOps) await this.selectOp(selection.op);
     if (selection?.what === 'blob' && selection.details) await this.selectBlobNamed(selection.details.name).catch(() => {});
@@ -170,7 +170,7 @@ export class App {
     view.mode = this.render.counts().mode as LayoutMode;
     if (!other) this.render.mark('match', { ops: this.inPlace.matches() });
     if (other) this.tell('net'); // panels come first: they decide how wide the view is
-    if (view.camera && other) this.view.set(view.camera);
+    if (view.camera && other) this.view.take(view.camera);
     else if (how.fresh || other) this.view.open();
     else if (how.refit) this.view.fit();
     else if (how.anchor) this.keep(how.anchor);
@@ -471,12 +471,20 @@ export class App {
     return -1;
   }
 
+  private selectedRect(): Rectangle | null {
+    const { selection } = this.state;
+    if (!selection) return null;
+    return selection.what === 'scope' ? this.render.scopeRect(selection.scope) : this.render.opRect(this.selectedOp());
+  }
   /** Moves the view to the selection. */
   reveal(): void {
-    const { selection } = this.state;
-    if (!selection) return;
-    const rect = selection.what === 'scope' ? this.render.scopeRect(selection.scope) : this.render.opRect(this.selectedOp());
+    const rect = this.selectedRect();
     if (rect) this.view.reveal(rect);
+  }
+  /** What is selected and was seen is shown again when a panel took its place. */
+  resized(before: Sight): void {
+    const rect = this.selectedRect(), now = this.view.sight();
+    if (rect && shown(rect, now) < shown(rect, before) && rect.w * now.scale < now.w - 16 && rect.h * now.scale < now.h - 16) this.view.show(rect);
   }
   /** Expands what hides the selected op, then moves there. */
   async revealFully(): Promise<void> {
@@ -666,6 +674,12 @@ export class App {
     this.tell('found');
     await this.selectOp(op, { reveal: true });
   }
+}
+
+/** How much of a rectangle of the world is seen. */
+function shown({ x, y, w, h }: Rectangle, { x: left, y: top, w: width, h: height, scale }: Sight): number {
+  const along = (from: number, to: number) => Math.max(0, to - from);
+  return along(Math.max(x, left), Math.min(x + w, left + width / scale)) * along(Math.max(y, top), Math.min(y + h, top + height / scale));
 }
 
 interface Anchor {

@@ -91,6 +91,7 @@ function build(engine: Engine, render: Renderer): void {
       zoomLabel.textContent = `${Math.round(view_().camera.scale * 100)}%`;
       app.tell('moved');
     },
+    resized: (before) => app.resized(before),
   });
   app.on(['scene', 'selection'], () => {
     tip.classList.add('hidden');

@@ -7,6 +7,7 @@
 import type {
   BlobDetails, DocumentInfo, Finding, LayoutMode, NetInfo, NetPair, OpDetails, SceneNet, ScopeInfo, ViewOptions,
 } from '../../wasm/weft.d.ts';
+import type { Stand } from './view.ts';
 
 export interface Problem {
   title: string;
@@ -38,7 +39,7 @@ export interface NetView {
   inside: SceneNet[];
   /** Changes when scopes are made or dissolved by hand. */
   groups: number;
-  camera: { x: number; y: number; scale: number } | null;
+  camera: Stand | null;
   lines: number;
   findings: Finding[];
 }

@@ -11,6 +11,8 @@ export interface Camera {
   y: number;
   scale: number; // CSS pixels per world unit
 }
+/** A camera, and where on the page the view's centre was. */
+export interface Stand extends Camera { middle?: { x: number; y: number } }
 
 export interface ViewEvents {
   select(picked: Picked | null, event: { extend: boolean }): void;
@@ -19,6 +21,8 @@ export interface ViewEvents {
   /** A rectangle of the view was dragged with Shift. */
   chosen(x0: number, y0: number, x1: number, y1: number): void;
   moved(): void;
+  /** Panels took room or gave some; before, `sight` was seen. */
+  resized(sight: Sight): void;
 }
 
 const MAX_SCALE = 6;
@@ -39,6 +43,8 @@ export class View {
   private readonly events: ViewEvents;
   private dirty = false;
   private ratio = 0;
+  /** The canvas: its size, where its middle is on the page, whole pixels; and how large the page is. */
+  private place = { width: 0, height: 0, middle: { x: 0, y: 0 }, window: '' };
   private flight: { from: Camera; to: Camera; start: number; ms: number } | null = null;
   private readonly pointers = new Map<number, { x: number; y: number }>();
   private drag: { x: number; y: number; moved: boolean; mode: 'pan' | 'zoom' | 'map' | 'choose' } | null = null;
@@ -93,9 +99,9 @@ export class View {
     return { width: this.width - right, height: this.height - bottom, right, bottom };
   }
   /** The part of the graph that is in sight. */
-  sight(): Sight {
-    const { x, y, scale } = this.camera, { width, height } = this.room();
-    return { x: x - this.width / 2 / scale, y: y - this.height / 2 / scale, scale, w: width, h: height };
+  sight({ width, height } = { width: this.width, height: this.height }): Sight {
+    const { x, y, scale } = this.camera, { right, bottom } = this.render.margin();
+    return { x: x - width / 2 / scale, y: y - height / 2 / scale, scale, w: width - right, h: height - bottom };
   }
   /** The scale at which everything can be seen at once. */
   fitScale(rect: Rectangle): number {
@@ -131,6 +137,23 @@ export class View {
     const x = Math.min(Math.max(left, all.x), all.w * scale <= room ? left : all.x + all.w - room / scale);
     const top = first && (first.y - focus.y) * scale > height - 100 ? first.y - 100 : focus.y;
     this.fly({ x: (centre === all ? left : x) + (this.width / 2 - MARGIN) / scale, y: top + (this.height / 2 - MARGIN) / scale, scale }, false);
+  }
+  /** Moves as little as it can so that `rect`, which has room, is seen. */
+  show(rect: Rectangle): void {
+    const { x, y, w, h, scale } = this.sight(), edge = 8 / scale, { camera } = this;
+    const by = (from: number, size: number, at: number, room: number) => Math.min(0, from - edge - at) + Math.max(0, from + size + edge - at - room);
+    this.set({ ...camera, x: camera.x + by(rect.x, rect.w, x, w / scale), y: camera.y + by(rect.y, rect.h, y, h / scale) });
+  }
+  /** To come back to by `take`. */
+  stand(): Stand {
+    this.resize(false);
+    return { ...this.camera, middle: this.place.middle };
+  }
+  /** Shows what was seen there, at the same place of the page. */
+  take({ x, y, scale, middle }: Stand): void {
+    this.resize(false);
+    const now = this.place.middle, before = middle ?? now;
+    this.set({ x: x + (now.x - before.x) / scale, y: y + (now.y - before.y) / scale, scale });
   }
   /** Moves as little as it can so that `rect` is seen, at a readable size. */
   reveal(rect: Rectangle, zoom = true): void {
@@ -186,17 +209,38 @@ export class View {
     this.resize();
   }
 
+  /** After panels came or went, what is seen stays where it is on the page. In a window of another size the centre stays. */
+  private follow(): Sight | null {
+    const { width, height } = this, { x, y } = this.canvas.getBoundingClientRect(), before = this.place;
+    // The middle is where the renderer has it, so that what was sharp stays so.
+    const ratio = devicePixelRatio || 1, middle = (from: number, size: number) => (Math.round(from * ratio) + Math.floor(Math.round(size * ratio) / 2)) / ratio;
+    this.place = { width, height, middle: { x: middle(x, width), y: middle(y, height) }, window: `${innerWidth} ${innerHeight}` };
+    if (before.window !== this.place.window) return null;
+    const dx = this.place.middle.x - before.middle.x, dy = this.place.middle.y - before.middle.y;
+    if (dx === 0 && dy === 0 && width === before.width && height === before.height) return null;
+    const sight = this.sight(before);
+    const moved = (camera: Camera) => ({ ...camera, x: camera.x + dx / camera.scale, y: camera.y + dy / camera.scale });
+    this.camera = moved(this.camera);
+    if (this.flight) Object.assign(this.flight, { from: moved(this.flight.from), to: moved(this.flight.to) });
+    return sight;
+  }
   /** `drawn`: at once, for a resized canvas is blank until the next frame. */
   private resize(drawn = true): void {
-    const ratio = devicePixelRatio || 1;
+    const ratio = devicePixelRatio || 1, before = this.follow();
     const width = Math.max(Math.round(this.canvas.clientWidth * ratio), 1), height = Math.max(Math.round(this.canvas.clientHeight * ratio), 1);
-    if (this.canvas.width === width && this.canvas.height === height && ratio === this.ratio) return;
-    this.ratio = ratio;
-    this.canvas.width = width;
-    this.canvas.height = height;
-    this.render.resize(width, height, ratio);
-    if (drawn) this.draw();
-    else this.invalidate();
+    const same = this.canvas.width === width && this.canvas.height === height && ratio === this.ratio;
+    if (!same) {
+      this.ratio = ratio;
+      this.canvas.width = width;
+      this.canvas.height = height;
+      this.render.resize(width, height, ratio);
+    }
+    if (before) {
+      this.events.moved();
+      if (!this.flight) this.events.resized(before);
+    }
+    if (!same && drawn) this.draw();
+    else if (!same || before) this.invalidate();
   }
 
   private tick(now: number): void {
