@@ -113,25 +113,6 @@ void DescribeArgs(NetModel& model, const Op& op, const OpDef* def, std::vector<A
   }
 }
 
-std::string GradientInWords(const OpDef& def) {
-  switch (def.policy) {
-    case GradientPolicy::kRule:
-      return def.gradient.empty() ? "gradient operators depend on arguments and inputs"
-                                  : std::string(def.gradient);
-    case GradientPolicy::kPassThrough:
-      return "the gradient passes through";
-    case GradientPolicy::kNone:
-      return "no gradient: the flow stops here";
-    case GradientPolicy::kForbidden:
-      return "must not be differentiated";
-    case GradientPolicy::kNotImplemented:
-      return "has a gradient that nobody wrote";
-    case GradientPolicy::kUnregistered:
-      break;
-  }
-  return "no gradient is registered";
-}
-
 }  // namespace
 
 OpDetails DescribeOp(NetModel& model, OpId id, LayoutMode mode) {
@@ -155,7 +136,8 @@ OpDetails DescribeOp(NetModel& model, OpId id, LayoutMode mode) {
   if (def != nullptr) {
     out.known = true;
     out.doc = std::string(def->doc);
-    out.gradient = GradientInWords(*def);
+    out.gradient = GradientLines(*def, net, op);
+    out.gradient_rule = std::string(def->gradient);
     ports = ParsePorts(def->ports);
   } else {
     for (std::string_view name : model.ops().Nearest(out.type)) out.nearest.emplace_back(name);

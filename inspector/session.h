@@ -22,6 +22,7 @@
 #include "core/check/diagnostic.h"
 #include "core/ir/bytes.h"
 #include "core/ir/net.h"
+#include "core/ops/gradient_lines.h"
 #include "core/ops/op_set.h"
 #include "core/ssa/print.h"
 #include "core/ssa/ssa.h"
@@ -174,8 +175,9 @@ struct OpDetails {
   std::vector<std::string> nearest;  // for unknown types: "did you mean"
   Role role = Role::kForward;
   std::optional<bool> is_gradient_op;
-  std::string gradient;               // in words: what happens when a gradient is asked for
-  std::vector<Port> inputs, outputs;  // at most kMaxListed of each
+  std::vector<GradientLine> gradient;  // what happens when a gradient is asked for
+  std::string gradient_rule;           // the rule that says so, in its own notation; empty for functions
+  std::vector<Port> inputs, outputs;   // at most kMaxListed of each
   uint32_t num_inputs = 0, num_outputs = 0;
   std::vector<std::string> control_inputs;
   std::vector<ArgInfo> args;

@@ -174,6 +174,14 @@ val ToValue(const Port& port) {
   return out;
 }
 
+val ToValue(const GradientLine& line) {
+  val out = val::object();
+  out.set("when", Text(line.when));
+  out.set("text", Text(line.text));
+  out.set("sentence", line.sentence);
+  return out;
+}
+
 val ToValue(const ArgInfo& arg) {
   val out = val::object();
   out.set("name", Text(arg.name));
@@ -208,7 +216,8 @@ val ToValue(const OpDetails& details) {
   out.set("nearest", ListOf(details.nearest));
   out.set("role", Text(RoleName(details.role)));
   out.set("isGradientOp", details.is_gradient_op ? val(*details.is_gradient_op) : val::null());
-  out.set("gradient", Text(details.gradient));
+  out.set("gradient", ListOf(details.gradient));
+  out.set("gradientRule", Text(details.gradient_rule));
   // An operator may read a million blobs; a page shows some of them and how many there are.
   out.set("inputs", ListOf(First(details.inputs)));
   out.set("numInputs", static_cast<uint32_t>(details.inputs.size()));

@@ -35,6 +35,7 @@ val ToValue(const SceneNet& net);
 val ToValue(const ScopeInfo& info);
 val ToValue(const ScopeChildren& children);
 val ToValue(const Port& port);
+val ToValue(const GradientLine& line);
 val ToValue(const ArgInfo& arg);
 val ToValue(const OpDetails& details);
 val ToValue(const BlobVersionDetails& version);

@@ -69,10 +69,11 @@ export interface ArgInfo {
   name: string; type: string; value: string; otherwise: string;
   given: boolean; declared: boolean; required: boolean; mismatch: boolean; nets: Uint32Array;
 }
+export interface GradientLine { when: string; text: string; sentence: boolean }
 export interface OpDetails {
   op: OpId; type: string; name: string; engine: string; device: string; debugInfo: string; domain: string;
   opVersion: string; doc: string; known: boolean; nearest: string[]; role: RoleName; isGradientOp: boolean | null;
-  gradient: string;
+  gradient: GradientLine[]; gradientRule: string; // what each statement of the rule gives here; the rule
   inputs: Port[]; numInputs: number; outputs: Port[]; numOutputs: number; // the first 1,000 of each
   controlInputs: string[]; args: ArgInfo[]; unknownBytes: number;
   forward: OpId; servedBy: Int32Array; replicas: Int32Array; scopes: Uint32Array; findings: Uint32Array;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/ir/net.h"
+#include "core/ops/gradient_context.h"
 #include "core/ops/op_def.h"
 
 namespace weft {
@@ -79,5 +80,10 @@ struct RuleProgram {
 
 /// Compiles def.gradient. Errors: kParse, naming the operator and the column.
 Result<RuleProgram> CompileGradientRule(const OpDef& def, SymbolTable& table);
+
+/// Whether a condition holds for the operator that `context` holds.
+bool Holds(const RuleCondition& condition, const GradientContext& context);
+/// Runs one statement of the rule of `def` on it, whatever its conditions say. Errors: as RunGradientRule.
+Result<void> RunStatement(const OpDef& def, const RuleStatement& statement, GradientContext& context);
 
 }  // namespace weft

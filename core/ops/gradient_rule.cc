@@ -32,65 +32,30 @@ int64_t ArgumentValue(const Op& op, const RuleCondition& c) {
   return c.otherwise;
 }
 
-bool Holds(const RuleCondition& c, const GradientContext& context) {
-  const size_t blob = static_cast<size_t>(c.index);
-  bool holds = false;
-  switch (c.subject) {
-    case RuleCondition::kInputs:
-      holds = Compare(c, static_cast<int64_t>(context.num_inputs()));
-      break;
-    case RuleCondition::kOutputs:
-      holds = Compare(c, static_cast<int64_t>(context.num_outputs()));
-      break;
-    case RuleCondition::kArgument:
-      holds = Compare(c, ArgumentValue(context.op(), c));
-      break;
-    case RuleCondition::kHasGradient:
-      holds = context.has_GO(blob);
-      break;
-    case RuleCondition::kSparseGradient:
-      holds = context.has_GO(blob) && context.output_gradient(blob).is_sparse();
-      break;
-    case RuleCondition::kWantedGradient:
-      holds = context.wants_GI(blob);
-      break;
-    case RuleCondition::kInPlace:
-      for (const Symbol input : context.op().inputs) holds |= input == context.O(0);
-      break;
-    case RuleCondition::kCaffe2Mode:
-      holds = context.caffe2_mode();
-      break;
-  }
-  return holds != c.negated;
-}
-
 bool Hold(const RuleConditions& conditions, const GradientContext& context) {
   for (const RuleCondition& condition : conditions)
     if (!Holds(condition, context)) return false;
   return true;
 }
 
-// Runs one program on the operator that the context holds.
+// Runs one statement on the operator that the context holds.
 class Runner {
  public:
   Runner(const OpDef& def, GradientContext& context) : def_(def), context_(context) {}
 
-  Result<void> Run(const RuleProgram& program) {
-    for (const RuleStatement& statement : program.statements) {
-      if (!Hold(statement.when, context_)) continue;
-      switch (statement.kind) {
-        case RuleStatement::kError:
-          return Error{ErrorCode::kUnsupported,
-                       StrCat("operator ", def_.name, " can't be differentiated here: ", statement.text)};
-        case RuleStatement::kAssign:
-          Assign(statement);
-          break;
-        case RuleStatement::kCall:
-          Call(statement);
-          break;
-      }
-      if (!error_.empty()) return Error{ErrorCode::kSchema, error_};
+  Result<void> Run(const RuleStatement& statement) {
+    switch (statement.kind) {
+      case RuleStatement::kError:
+        return Error{ErrorCode::kUnsupported,
+                     StrCat("operator ", def_.name, " can't be differentiated here: ", statement.text)};
+      case RuleStatement::kAssign:
+        Assign(statement);
+        break;
+      case RuleStatement::kCall:
+        Call(statement);
+        break;
     }
+    if (!error_.empty()) return Error{ErrorCode::kSchema, error_};
     return {};
   }
 
@@ -226,6 +191,42 @@ class Runner {
 
 }  // namespace
 
+bool Holds(const RuleCondition& c, const GradientContext& context) {
+  const size_t blob = static_cast<size_t>(c.index);
+  bool holds = false;
+  switch (c.subject) {
+    case RuleCondition::kInputs:
+      holds = Compare(c, static_cast<int64_t>(context.num_inputs()));
+      break;
+    case RuleCondition::kOutputs:
+      holds = Compare(c, static_cast<int64_t>(context.num_outputs()));
+      break;
+    case RuleCondition::kArgument:
+      holds = Compare(c, ArgumentValue(context.op(), c));
+      break;
+    case RuleCondition::kHasGradient:
+      holds = context.has_GO(blob);
+      break;
+    case RuleCondition::kSparseGradient:
+      holds = context.has_GO(blob) && context.output_gradient(blob).is_sparse();
+      break;
+    case RuleCondition::kWantedGradient:
+      holds = context.wants_GI(blob);
+      break;
+    case RuleCondition::kInPlace:
+      for (const Symbol input : context.op().inputs) holds |= input == context.O(0);
+      break;
+    case RuleCondition::kCaffe2Mode:
+      holds = context.caffe2_mode();
+      break;
+  }
+  return holds != c.negated;
+}
+
+Result<void> RunStatement(const OpDef& def, const RuleStatement& statement, GradientContext& context) {
+  return Runner(def, context).Run(statement);
+}
+
 Result<void> RunGradientRule(const OpDef& def, GradientContext& context) {
   Result<void> result;
   if (def.gradient_fn) {
@@ -236,7 +237,11 @@ Result<void> RunGradientRule(const OpDef& def, GradientContext& context) {
       WEFT_TRY(RuleProgram compiled, CompileGradientRule(def, *context.net().symbols));
       program = std::make_shared<const RuleProgram>(std::move(compiled));
     }
-    result = Runner(def, context).Run(*program);
+    for (const RuleStatement& statement : program->statements) {
+      if (!Hold(statement.when, context)) continue;
+      result = RunStatement(def, statement, context);
+      if (!result) break;
+    }
   } else {
     return Error{ErrorCode::kUnsupported, StrCat("the gradient of ", def.name, " is not a rule of its own")};
   }

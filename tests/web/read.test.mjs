@@ -195,3 +195,25 @@ test('the details say what was checked of the net, and what nobody asked for yet
   await page.click('.details .checked >> text="not asked yet →"');
   await page.waitForFunction(() => document.querySelector('.details .checked tr:last-child td:last-child')?.textContent === 'not all known →');
 });
+
+test('the gradient of an operator is told with its own blobs; the rule is in the tooltip', async () => {
+  await openPage(page, server.url);
+  await dropAndShow(page, [join(models, 'resnet50_train.pb')]);
+  const section = page.locator('.details section', { has: page.locator('.label', { hasText: /^Gradient$/ }) });
+  const lines = async (op) => {
+    await select(op);
+    return section.locator('.rule').evaluateAll((all) => all.map((rule) => [...rule.children].map((part) => `${part.localName} ${part.textContent}`)));
+  };
+  const find = (type) => page.evaluate(async (wanted) => (await window.weft.app.engine.search(window.weft.app.state.view.net.id, `type:${wanted}`).result).ops[0], type);
+  assert.deepEqual(await lines(await find('MaxPool')), [['code MaxPoolGradient(conv1_spatbn_relu, pool1, pool1_grad) -> conv1_spatbn_relu_grad']]);
+  assert.equal(await section.locator('[title]').getAttribute('title'), 'MaxPoolGradient(I0, O0, GO0) -> GI0');
+  assert.deepEqual(await lines(0), [
+    ['p if conv1_b_grad is wanted:', 'code ConvGradient(data, conv1_w, conv1_grad) -> conv1_w_grad, conv1_b_grad, data_grad'],
+    ['p if conv1_b_grad is not wanted:', 'code ConvGradient(data, conv1_w, conv1_grad) -> conv1_w_grad, data_grad with no_bias=1']]);
+  await section.scrollIntoViewIfNeeded();
+  await shotBoth(page, 'gradient-rule');
+  assert.equal((await lines(await find('SoftmaxWithLoss'))).length, 5);
+  await section.scrollIntoViewIfNeeded();
+  await shotBoth(page, 'gradient-function');
+  assert.deepEqual(await lines(await find('ConstantFill')), [['p no gradient: the flow stops here']]);
+});

@@ -123,7 +123,8 @@ export class Details {
       ...nestedSections(app, op),
       op.args.length ? section('Arguments', h('table', ...[...given, ...set].map((a) => this.arg(a, op))), unset.length ? h('p.fainter', `Not set: ${unset.map((a) => a.name).join(', ')}`) : null) : null,
       fields.some(([, v]) => v) ? section('Fields', h('table', ...fields.filter(([, v]) => v).map(([k, v]) => h('tr', h('td.key', k), h('td.value', v))))) : null,
-      op.gradient ? section('Gradient', h('p.doc', op.gradient)) : null,
+      op.gradient.length ? section('Gradient', h('div', { title: op.gradientRule }, ...op.gradient.map(({ when, text, sentence }) =>
+        h('div.rule', when ? h('p.doc', `if ${when}:`) : null, h(sentence ? 'p.doc' : 'code', text))))) : null,
       op.doc ? section('Documentation', h('p.doc', op.doc)) : null,
     ].filter((n): n is HTMLElement => n !== null);
   }
