@@ -275,3 +275,42 @@ test('shapes that fit are those that a run makes; what was given stays', async (
   assert.equal(await page.evaluate(() => window.weft.app.measures.told().findings.filter((f) => f.severity === 'error').length), 0);
   await shotBoth(page, 'shapes-fit');
 });
+
+test('of very many inputs the first few are asked for, so that results are in sight; the rest unfolds', async () => {
+  const many = Array.from({ length: 200 }, (_, i) => `w${i}`);
+  const bytes = Buffer.from(`name: "many" ${['x', ...many].map((name) => `external_input: "${name}" `).join('')}
+${many.map((name, i) => `op { type: "Add" input: "${i ? 'y' + i : 'x'}" input: "${name}" output: "y${i + 1}" }`).join('\n')}`);
+  await openShapes([{ name: 'many.pbtxt', bytes }]);
+  const rows = page.locator('.shapes .input'), more = page.locator('.shapes .more');
+  assert.deepEqual([await rows.count(), await more.textContent()], [6, '195 more']);
+  const inSight = () => page.evaluate(() => document.querySelector('.shapes [data-live]').getBoundingClientRect().bottom < innerHeight);
+  assert.equal(await inSight(), true);
+  await shotBoth(page, 'shapes-many');
+  await more.click();
+  assert.deepEqual([await rows.count(), await more.textContent()], [201, 'Show fewer']);
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Shape of w5');
+  await give('w150', '3');
+  await told(['w150=3']);
+  await more.click();
+  assert.deepEqual([await rows.count(), await inSight()], [6, true]);
+  await more.click();
+  assert.equal(await page.inputValue('.shapes [aria-label="Shape of w150"]'), '3');
+  await more.click();
+  // Once most have a shape, those that have none come first.
+  await page.click('.shapes .fit');
+  await page.waitForFunction(() => window.weft.app.measures.asked().length > 100);
+  await page.evaluate(() => ['w9', 'w160'].forEach((name) => window.weft.app.measures.give(window.weft.app.measures.net(), name, { shape: '', type: 'float' })));
+  await openPage(page, server.url);
+  await dropAndShow(page, [{ name: 'many.pbtxt', bytes }]);
+  await page.click('.rail [data-tool=shapes]');
+  await page.waitForFunction(() => document.querySelectorAll('.shapes .input').length > 0);
+  assert.deepEqual((await rows.allTextContents()).slice(0, 3).map((text) => text.replace(/float.*/, '')), ['w9', 'w160', 'x']);
+});
+
+test('a shape that is typed for one device is that of the others, rows or not', async () => {
+  await openShapes([join(models, 'resnet50_train_8gpu.pb')]);
+  assert.equal(await page.locator('.shapes .input').count(), 6);
+  await give('gpu_0/data', '4,3,224,224');
+  await page.waitForFunction(() => window.weft.app.measures.asked().includes('gpu_7/data=4,3,224,224'));
+  await shotBoth(page, 'shapes-many-devices');
+});

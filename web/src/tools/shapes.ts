@@ -16,6 +16,7 @@ import { Progress, type Tool, asCommand, part } from './tool.ts';
 
 const types = ['float', 'int32', 'int64', 'bool', 'uint8', 'int8', 'uint16', 'int16', 'float16', 'double', 'string', 'byte'];
 const columns = [['flops', 'flop', ''], ['read', 'read', 'B'], ['written', 'written', 'B'], ['parameters', 'params', '']] as const;
+const FEW = 6, PAGE = 200; // rows of inputs that show, and that a press adds
 type Column = (typeof columns)[number][0];
 interface Fitting { blob: string; type: string; shape: number[] | null }
 interface Savings {
@@ -101,13 +102,13 @@ function make(app: App) {
   // The rows stay as they are while somebody types in them.
   const showInputs = () => {
     const now = measures.net();
-    const names = (now && measures.external.get(now.id)) ?? [];
+    const names = ((now && measures.external.get(now.id)) ?? []).filter(Boolean);
     const of = now && `${now.id}:${measures.external.has(now.id)}:${names.join('\n')}`;
     if (!now || !of || rows.dataset.of === of) return;
     rows.dataset.of = of;
     const given = measures.inputs(now), fields = new Map<string, { shape: HTMLInputElement; type: HTMLSelectElement }>();
     const last = (name: string) => name.split('/').at(-1);
-    rows.replaceChildren(...names.filter(Boolean).slice(0, 200).map((name) => {
+    const row = (name: string) => {
       const have = given.get(name);
       const shape = h('input.mono', { value: have?.shape ?? '', placeholder: 'extents: N,…', 'aria-label': `Shape of ${name}`, spellcheck: false, autocomplete: 'off' });
       const type = h('select', { 'aria-label': `Type of ${name}` }, ...types.map((t) => h('option', { selected: t === (have?.type ?? 'float') }, t)));
@@ -115,9 +116,10 @@ function make(app: App) {
       const changed = () => {
         // Its like on other devices follow as long as they say the same.
         const before = given.get(name)?.shape ?? '';
-        for (const [other, field] of fields) {
-          if (other !== name && (last(other) !== last(name) || field.shape.value !== before)) continue;
-          [field.shape.value, field.type.value] = [shape.value, type.value];
+        for (const other of names) {
+          if (other !== name && (last(other) !== last(name) || (given.get(other)?.shape ?? '') !== before)) continue;
+          const field = fields.get(other);
+          if (field) [field.shape.value, field.type.value] = [shape.value, type.value];
           measures.give(now, other, { shape: shape.value, type: type.value });
         }
         ask();
@@ -125,7 +127,25 @@ function make(app: App) {
       shape.addEventListener('input', changed);
       type.addEventListener('change', changed);
       return h('label.input', h('span.mono', { title: name }, name), shape, type);
-    }), names.length === 0 ? h('p.hint', !measures.external.has(now.id) ? '' : app.workshop.initOf(now) ? 'The init net fills every input.' : 'The net has no inputs.')
+    };
+    // Of many the first few, so that results are in sight: those without a shape before the others.
+    const folds = names.length > FEW + 2;
+    const order = folds ? [...names].sort((a, b) => Number(!!given.get(a)?.shape) - Number(!!given.get(b)?.shape)) : names;
+    const list = h('div'), more = h('button.quiet.more');
+    const add = (count: number) => {
+      const from = list.childElementCount, added = order.slice(from, from + count).map(row);
+      list.append(...added);
+      const rest = order.length - from - added.length;
+      more.textContent = rest > 0 ? `${digits(rest)} more` : 'Show fewer';
+      more.onclick = () => {
+        if (rest === 0) list.replaceChildren();
+        add(rest === 0 ? FEW : PAGE);
+        if (rest === 0) more.focus();
+        else list.children[from + added.length]?.querySelector('input')?.focus();
+      };
+    };
+    add(folds ? FEW : names.length);
+    rows.replaceChildren(list, folds ? more : '', names.length === 0 ? h('p.hint', !measures.external.has(now.id) ? '' : app.workshop.initOf(now) ? 'The init net fills every input.' : 'The net has no inputs.')
       : h('p.hint', 'Extents may be letters: ', h('code', 'N,3,224,224'), '. Then costs are formulas.'));
     if (names.length > 0) rows.prepend(h('button.quiet.fit', { title: 'For those that have none: what Run would make', onclick: () => void fit() }, 'Take shapes that fit'));
   };
