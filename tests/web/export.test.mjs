@@ -154,6 +154,17 @@ test('pictures of the selection and of everything', async () => {
   assert.ok(await inked(page) > 1000, 'the view is there again');
 });
 
+test('a picture of everything has room for the headings over lanes of devices', async () => {
+  await dropAndShow(page, [join(models, 'resnet50_train_8gpu.pb')]);
+  await page.evaluate(() => window.weft.app.change({ horizontal: true }));
+  await page.waitForFunction(() => window.weft.render.counts().flags & 1);
+  const { h, w } = pictureSize(await saved(page, '.export [data-format=png]'));
+  const { bounds, left } = await page.evaluate(() => ({ bounds: window.weft.render.bounds(), left: window.weft.render.headingRoom(0.3).left }));
+  const scale = h / 2 / (bounds.h + 48);
+  assert.ok(scale < 0.6 && left > 60, `${scale} ${left}`);
+  assert.ok(w / 2 >= (bounds.w + 24) * scale + left * 0.95, JSON.stringify([w, h, bounds, left]));
+});
+
 test('an SVG has the colours of the boxes', async () => {
   const red = (svg) => (svg.match(/fill="#f[0-9a-f][0-7][0-9a-f][0-7][0-9a-f]"/g) ?? []).length;
   const before = red(readFileSync(await saved(page, '.export [data-format=svg]'), 'utf8'));

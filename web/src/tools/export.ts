@@ -17,27 +17,31 @@ import { sceneToSvg } from '../svg.ts';
 import { asCommand, part, Progress, type Tool } from './tool.ts';
 
 type What = 'view' | 'selection' | 'all';
+const MARGIN = 24; // world units
 const LEAST = 0.05; // of a picture's scale: below it nothing can be read
 
 /** The rectangle of the world that a picture shows; null when there is none. */
 function rectOf(app: App, what: What): Rectangle | null {
   const { render, view } = app;
-  const around = (rects: (Rectangle | null)[], margin: number): Rectangle | null => {
+  const around = (rects: (Rectangle | null)[], left = MARGIN, top = MARGIN): Rectangle | null => {
     const some = rects.filter((rect) => rect !== null);
     if (some.length === 0) return null;
-    const x = Math.min(...some.map((r) => r.x)) - margin, y = Math.min(...some.map((r) => r.y)) - margin;
-    return { x, y, w: Math.max(...some.map((r) => r.x + r.w)) + margin - x, h: Math.max(...some.map((r) => r.y + r.h)) + margin - y };
+    const x = Math.min(...some.map((r) => r.x)) - left, y = Math.min(...some.map((r) => r.y)) - top;
+    return { x, y, w: Math.max(...some.map((r) => r.x + r.w)) + MARGIN - x, h: Math.max(...some.map((r) => r.y + r.h)) + MARGIN - y };
   };
-  if (what === 'all') return around([render.bounds()], 24);
+  if (what === 'all') {
+    const bounds = render.bounds(), scale = pictureScale(bounds, 1), { left, top } = render.headingRoom(scale);
+    return around([bounds], Math.max(MARGIN, left / scale), Math.max(MARGIN, top / scale));
+  }
   if (what === 'view') {
     const { x, y, w, h, scale } = view.sight();
     return { x, y, w: w / scale, h: h / scale };
   }
   const { selection } = app.state;
-  if (selection?.what === 'scope') return around([render.scopeRect(selection.scope)], 24);
+  if (selection?.what === 'scope') return around([render.scopeRect(selection.scope)]);
   const version = selection?.what === 'blob' ? selection.details?.versions.find((v) => v.value === selection.value) : null;
   const ops = version ? [version.writer, ...version.readers.slice(0, 1000)] : [...app.selectedOps()];
-  return around(ops.filter((op) => op >= 0).map((op) => render.opRect(op)), 24);
+  return around(ops.filter((op) => op >= 0).map((op) => render.opRect(op)));
 }
 
 function make(app: App) {
