@@ -16,7 +16,7 @@ namespace {
 
 using enum WireType;
 
-constexpr size_t kPrepared = 16;  // operators, and names, whose hashes are worked out ahead
+constexpr size_t kAhead = 16;  // operators, and names, whose hashes are worked out ahead
 
 float AsFloat(const WireField& f) { return FloatFromBits(static_cast<uint32_t>(f.value)); }
 bool AsBool(const WireField& f) { return f.value != 0; }
@@ -175,6 +175,7 @@ Net Reader::ReadNet(std::string_view wire) {
   std::vector<std::string_view> waiting_inputs;  // external ones
   std::vector<uint32_t> input_hashes;
   const auto intern_waiting = [&] {
+    symbols_->Fetch(input_hashes);
     for (size_t i = 0; i < waiting_inputs.size(); ++i)
       net.external_inputs.push_back(symbols_->Intern(waiting_inputs[i], input_hashes[i]));
     waiting_inputs.clear();
@@ -183,8 +184,9 @@ Net Reader::ReadNet(std::string_view wire) {
   const auto read_waiting = [&] {
     for (std::string_view op : waiting) {
       hashes_begin.push_back(hashes.size());
-      PrepareNames(op, hashes);
+      HashNames(op, hashes);
     }
+    symbols_->Fetch(hashes);
     for (size_t i = 0; i < waiting.size(); ++i)
       ReadOp(waiting[i], net.ops.emplace_back(), hashes.data() + hashes_begin[i]);
     waiting.clear();
@@ -198,7 +200,7 @@ Net Reader::ReadNet(std::string_view wire) {
         break;
       case Tag(net_field::kOp, kLength):
         waiting.push_back(f.bytes);
-        if (waiting.size() == kPrepared) read_waiting();
+        if (waiting.size() == kAhead) read_waiting();
         break;
       case Tag(net_field::kType, kLength):
         net.type = Intern(f.bytes);
@@ -214,8 +216,8 @@ Net Reader::ReadNet(std::string_view wire) {
         break;
       case Tag(net_field::kExternalInput, kLength):
         waiting_inputs.push_back(f.bytes);
-        input_hashes.push_back(symbols_->Prepare(f.bytes));
-        if (waiting_inputs.size() == kPrepared) intern_waiting();
+        input_hashes.push_back(SymbolTable::Hash(f.bytes));
+        if (waiting_inputs.size() == kAhead) intern_waiting();
         break;
       case Tag(net_field::kExternalOutput, kLength):
         net.external_outputs.push_back(Intern(f.bytes));
@@ -234,11 +236,11 @@ Net Reader::ReadNet(std::string_view wire) {
   return net;
 }
 
-void Reader::PrepareNames(std::string_view op, std::vector<uint32_t>& hashes) const {
+void Reader::HashNames(std::string_view op, std::vector<uint32_t>& hashes) const {
   WireField f;
   for (WireCursor cursor(op); cursor.Next(f);) {
     if (f.tag == Tag(op_field::kInput, kLength) || f.tag == Tag(op_field::kOutput, kLength))
-      hashes.push_back(symbols_->Prepare(f.bytes));
+      hashes.push_back(SymbolTable::Hash(f.bytes));
     else if (f.number() > op_field::kOutput)
       return;  // as protobuf writes it, blob names come first
   }
@@ -259,7 +261,7 @@ void Reader::ReadOp(std::string_view wire, Op& op, const uint32_t* hashes) {
   Merged device;
   WireField f;
   for (WireCursor cursor(wire); cursor.Next(f);) {
-    if (f.number() > op_field::kOutput) hashes = nullptr;  // PrepareNames stopped here
+    if (f.number() > op_field::kOutput) hashes = nullptr;  // HashNames stopped here
     switch (f.tag) {
       case Tag(op_field::kInput, kLength):
         op.inputs.push_back(hashes ? symbols_->Intern(f.bytes, *hashes++) : Intern(f.bytes));

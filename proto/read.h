@@ -71,10 +71,9 @@ class Reader {
   };
 
   Symbol Intern(std::string_view text) { return symbols_->Intern(text); }
-  // Adds the hashes of an operator's blob names, in their order, to `hashes`, while the table fetches their
-  // slots.
-  void PrepareNames(std::string_view op, std::vector<uint32_t>& hashes) const;
-  // `hashes` as PrepareNames gave them; null: none are prepared.
+  // Adds the hashes of an operator's blob names, in their order, to `hashes`.
+  void HashNames(std::string_view op, std::vector<uint32_t>& hashes) const;
+  // `hashes` as HashNames gave them, or null.
   void ReadOp(std::string_view wire, Op& op, const uint32_t* hashes);
   ArgList ReadArgs(std::span<const std::string_view> args);
   ArgList ReadArgsShared(std::string_view range, std::span<const std::string_view> args);

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +39,11 @@ class SymbolTable {
 
   /// The symbol of `text`, made on first use. Views of existing symbols stay valid.
   Symbol Intern(std::string_view text) { return Intern(text, Hash(text)); }
-  /// For readers of many names, whose time goes into waiting for memory: Prepare a dozen names, then Intern
-  /// them with the hashes that it gave.
-  uint32_t Prepare(std::string_view text) const {
-    const uint32_t hash = Hash(text);
-    __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
-    return hash;
-  }
-  /// REQUIRES: `hash` is what Prepare gave for `text`.
+  /// For readers of many names, whose time goes into waiting for memory: take the hashes of some dozens,
+  /// Fetch what they lead to, so that the waits overlap, and then Intern each name with its hash.
+  static uint32_t Hash(std::string_view text) { return static_cast<uint32_t>(HashBytes(text)); }
+  void Fetch(std::span<const uint32_t> hashes) const;
+  /// REQUIRES: `hash` is the Hash of `text`.
   Symbol Intern(std::string_view text, uint32_t hash);
   /// For readers who can tell that about `names` new names come: makes room for them at once.
   void Reserve(size_t names);
@@ -65,7 +63,6 @@ class SymbolTable {
   // The slot that holds `text`, or the free one where it would go.
   size_t Find(std::string_view text, uint32_t hash) const;
   uint32_t IdIn(uint32_t slot) const { return slot & static_cast<uint32_t>(slots_.size() - 1); }
-  static uint32_t Hash(std::string_view text) { return static_cast<uint32_t>(HashBytes(text)); }
   const char* Store(std::string_view text);
   void Rehash(size_t num_slots);
 

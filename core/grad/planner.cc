@@ -118,7 +118,8 @@ void Planner::InternGradNames(BlobId last) {
     const size_t begin = k == 0 ? 0 : ends[k - 1];
     return std::string_view(texts_.data() + begin, ends[k] - begin);
   };
-  for (size_t k = 0; k < count; ++k) hashes[k] = net_.symbols->Prepare(text(k));
+  for (size_t k = 0; k < count; ++k) hashes[k] = SymbolTable::Hash(text(k));
+  net_.symbols->Fetch(std::span(hashes, count));
   for (size_t k = 0; k < count; ++k) grad_names_[ids[k]] = net_.symbols->Intern(text(k), hashes[k]);
 }
 
