@@ -198,7 +198,7 @@ Error Planner::SameNameError(ValueId id, Symbol name) const {
 Result<void> Planner::AddUpDense(OpId i, ValueId id) {  // rule 15
   const Symbol base = BaseName(id);
   BlobList inputs;
-  std::vector<DefId> defs;
+  SmallVec<DefId, 5> defs;
   // The first generated one keeps its name; beside a given gradient none does.
   bool keep = std::none_of(group_.begin(), group_.end(), [&](uint32_t c) { return contributions_[c].given; });
   int split = 0;

@@ -246,17 +246,6 @@ void Planner::SetGradient(ValueId id, const Slot& slot) {
 
 // ---- generated operators ----
 
-// Appends `op`; the caller appends its input definitions. Returns its first definition.
-DefId Planner::Emit(Op&& op, Origin origin) {
-  const DefId def = program_.next_def;
-  program_.next_def += op.outputs.size();
-  program_.first_output.push_back(def);
-  program_.first_input.push_back(static_cast<uint32_t>(program_.input_defs.size()));
-  program_.ops.push_back(std::move(op));
-  backward_.origin.push_back(origin);
-  return def;
-}
-
 void Planner::Contribute(ValueId id, const Contribution& contribution) {
   const uint32_t index = static_cast<uint32_t>(contributions_.size());
   contributions_.push_back(contribution);

@@ -98,7 +98,17 @@ class Planner {
   Result<void> RefuseInput(OpId i, Symbol name, Role role);
   Result<void> Conflict(const VersionConflict& conflict);
   void UpdateGradients(OpId i);
-  DefId Emit(Op&& op, Origin origin);
+  // Appends `op`; the caller appends its input definitions. Returns its first definition.
+  template <typename AnOp>
+  DefId Emit(AnOp&& op, Origin origin) {
+    const DefId def = program_.next_def;
+    program_.next_def += op.outputs.size();
+    program_.first_output.push_back(def);
+    program_.first_input.push_back(static_cast<uint32_t>(program_.input_defs.size()));
+    program_.ops.push_back(std::forward<AnOp>(op));
+    backward_.origin.push_back(origin);
+    return def;
+  }
   void Contribute(ValueId id, const Contribution& contribution);
 
   // Recipes (recipe.cc).

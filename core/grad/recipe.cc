@@ -231,7 +231,7 @@ Result<void> Planner::FollowRecipe(OpId i, const Recipe& recipe) {
   const Recipe::Read* read = recipe.reads.data();
   const uint32_t* write = recipe.writes.data();
   for (const Op& made : recipe.ops) {
-    Emit(Op(made), {Origin::kRule, NetIndex(i), {}, 0});
+    Emit(made, {Origin::kRule, NetIndex(i), {}, 0});
     Op& op = program_.ops.back();
     for (uint32_t k = 0; k < op.inputs.size(); ++k)
       if (const int input = read[k].overwritten; input >= 0)
