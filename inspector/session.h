@@ -22,10 +22,10 @@
 #include "core/check/diagnostic.h"
 #include "core/ir/bytes.h"
 #include "core/ir/net.h"
-#include "core/ops/gradient_lines.h"
 #include "core/ops/op_set.h"
 #include "core/ssa/print.h"
 #include "core/ssa/ssa.h"
+#include "inspector/gradient_lines.h"
 #include "inspector/scene.h"
 
 namespace weft {

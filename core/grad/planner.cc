@@ -244,8 +244,6 @@ void Planner::SetGradient(ValueId id, const Slot& slot) {
   if (Keeps(kFaultByName)) frontier_[value(id).blob] = id;
 }
 
-// ---- generated operators ----
-
 void Planner::Contribute(ValueId id, const Contribution& contribution) {
   const uint32_t index = static_cast<uint32_t>(contributions_.size());
   contributions_.push_back(contribution);
@@ -290,7 +288,7 @@ void Planner::TellApart(const Op& op) {
   for (uint32_t k = 0; k < output_slots_.size(); ++k) {
     Gradient& gradient = output_gradients_[k];
     Gradient& in_slot = output_slots_[k].gradient;
-    for (const auto half : {&Gradient::dense, &Gradient::indices, &Gradient::values}) {
+    for (const auto half : kHalves) {
       Symbol& name = gradient.*half;
       if (!name) continue;
       const uint32_t* before = targets_.Find(name);

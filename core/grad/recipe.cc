@@ -5,7 +5,6 @@
 #include "core/grad/recipe.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 #include "core/base/hash.h"
@@ -17,8 +16,6 @@ namespace weft::internal {
 
 namespace {
 
-constexpr std::initializer_list<Symbol Gradient::*> kHalves = {&Gradient::dense, &Gradient::indices,
-                                                               &Gradient::values};
 constexpr uint32_t kMostBlobs = 21;  // of operators that are compared: three bits for each fit in a word
 
 // "1 2" holds 2. One digit each.
@@ -208,7 +205,7 @@ void Planner::WriteShares(Recipe& recipe) {
   }
   recipe.shares.insert(recipe.shares.end(), sparse_.begin(), sparse_.end());
   for (uint32_t k = 0; k < gradients.size(); ++k) {
-    const bool is_generated = std::any_of(kHalves.begin(), kHalves.end(), [&](auto half) {
+    const bool is_generated = std::any_of(std::begin(kHalves), std::end(kHalves), [&](auto half) {
       const Symbol name = gradients[k].*half;
       return name && generated_[*targets_.Find(name)];
     });

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/grad/naming.h"
+#include "core/ops/gradient_context.h"
 
 namespace weft::internal {
 
@@ -19,6 +20,8 @@ struct Role {
   Kind kind = kNothing;
   uint32_t index = 0;  // of the input or output
 };
+
+inline constexpr Symbol Gradient::*kHalves[] = {&Gradient::dense, &Gradient::indices, &Gradient::values};
 
 struct Recipe {
   // Operators are alike when they agree in these. Places are the names of one operator in a row: inputs,

@@ -33,7 +33,7 @@ export const marks = { selected: 0, related: 1, match: 2, hover: 3 } as const;
 /** Bits of a box and of a scene, as inspector/scene.h has them. */
 export const nodeFlags = { inPlace: 2, unknown: 4, finding: 8, error: 16, nested: 32, differs: 64, expandable: 256 } as const;
 export const sceneFlags = { folded: 2, unchecked: 4, foldable: 8 } as const;
-/** From this scale on all that boxes say is drawn. */
+/** From this scale on all that boxes say is drawn: kFullScale of inspector/scene.h. */
 export const FULL_SCALE = 0.6;
 
 export const NONE = 0xffffffff;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Gradient rules as people read them, on the blobs of an operator.
-#include "core/ops/gradient_lines.h"
+#include "inspector/gradient_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -93,6 +93,12 @@ TEST(GradientLines, RunsWhatIsAFunction) {
                    return Args{MakeArg(t.Intern("axes"), std::vector<int64_t>{1, 2, 0})};
                  }),
             "Transpose(y_grad) -> x_grad with axes=[2, 0, 1]");
+  // Texts are told as listings tell them; what the operator says itself is left out.
+  const std::string pow = Told("Pow", "Pow(x, e) -> y", [](SymbolTable& t) {
+    return Args{MakeArg(t.Intern("broadcast"), int64_t{1})};
+  });
+  EXPECT_NE(pow.find("Pow(x, e_grad) -> x_grad with axis=-1, axis_str=\"\", order=NCHW\n"), std::string::npos)
+      << pow;
   EXPECT_EQ(Told("SoftmaxWithLoss", "SoftmaxWithLoss(x, label) -> s, loss"),
             "if only s_grad is there: SoftmaxGradient(s, s_grad) -> x_grad with axis=1\n"
             "if only loss_grad is there: SoftmaxWithLossGradient(x, label, s, loss_grad) -> x_grad\n"

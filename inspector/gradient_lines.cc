@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The Weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "core/ops/gradient_lines.h"
+#include "inspector/gradient_lines.h"
 
 #include <algorithm>
 
@@ -8,6 +8,7 @@
 #include "core/ops/gradient_program.h"
 #include "core/ops/gradient_rule.h"
 #include "core/ops/schema.h"
+#include "core/ssa/print.h"
 
 namespace weft {
 
@@ -146,12 +147,13 @@ class RuleWriter {
   void AddLines(std::string when, const Result<void>& result, size_t made) {
     if (!result) return lines_.push_back({std::move(when), result.error().message, true});
     for (; made < context_.ops().size(); ++made) {
+      const SymbolTable& symbols = *context_.net().symbols;
       const Op& op = context_.ops()[made];
       Joined inputs(", "), outputs(", "), args(", ");
       for (const Symbol input : op.inputs) inputs.Add(Str(input));
       for (const Symbol output : op.outputs) outputs.Add(Str(output));
       for (const Arg& arg : op.args)
-        if (!IsCopy(arg)) args.Add(ArgText(arg));
+        if (!IsCopy(arg)) args.Add(StrCat(Str(arg.name), "=", ArgListing(symbols, arg, false)));
       std::string text = StrCat(Str(op.type), "(", inputs.Text(), ") -> ", outputs.Text());
       if (!args.empty()) StrAppend(text, " with ", args.Text());
       lines_.push_back({std::move(when), std::move(text)});
@@ -175,20 +177,10 @@ class RuleWriter {
                                                          : given.dense));
   }
 
-  bool IsCopy(const Arg& arg) const {
-    for (const Arg& own : op_.args)
-      if (own.name == arg.name)
-        return own.has == arg.has && own.i == arg.i && own.f == arg.f && own.data == arg.data;
-    return false;
-  }
-
-  std::string ArgText(const Arg& arg) const {
-    std::string out = StrCat(Str(arg.name), "=");
-    if (arg.has & Arg::kHasF) return StrCat(out, arg.f);
-    if (arg.has & Arg::kHasI) return StrCat(out, arg.i);
-    Joined items(", ");
-    for (int64_t i : arg.Load()->ints) items.Add(StrCat(i));
-    return StrCat(out, "[", items.Text(), "]");
+  bool IsCopy(const Arg& arg) {
+    const SymbolTable& symbols = *context_.net().symbols;
+    return std::any_of(op_.args.begin(), op_.args.end(),
+                       [&](const Arg& own) { return SameArg(symbols, own, symbols, arg); });
   }
 
   std::string_view Str(Symbol symbol) const { return context_.Str(symbol); }
