@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { assert, built, dropAndShow, inked, models, openPage, selection, serve, settle, shotBoth, shots, weft, withBrowser } from './support.mjs';
+import { assert, built, dropAndShow, inked, models, openPage, selection, serve, settle, shotBoth, shots, weft, whenSelected, withBrowser } from './support.mjs';
 
 let server, browser, page, folder;
 withBrowser((made) => ({ server, browser, page, folder } = made));
@@ -265,7 +265,7 @@ test('an address shows the same view again', async (t) => {
   // Another view of the same net by a changed address: nothing is fetched again.
   const fetched = files.requests.length;
   await page.evaluate(() => (location.hash = location.hash.replace(/&(op|blob)=[^&]*/, '&op=5').replace('across=1', 'across=')));
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 5);
+  await whenSelected(page, 5);
   assert.equal(await page.evaluate(() => window.weft.app.state.view.options.horizontal ?? false), false);
   assert.equal(files.requests.length, fetched);
   // What makes no sense is let be.

@@ -6,7 +6,7 @@
 import { test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, root, selection, shotBoth, weft, whenSelected, withBrowser } from './support.mjs';
 
 let server, page;
 withBrowser((made) => ({ server, page } = made));
@@ -43,8 +43,8 @@ test('shape:, bytes and flops find what the command’s JSON says, together with
   assert.deepEqual(await found('flops>1e9 -type:/Gradient$/'), told.operators.filter((op) => op.flops > 1e9 && !op.type.includes('Gradient')).map((op) => op.op));
   assert.deepEqual(await found('-flops<1e9'), told.operators.filter((op) => !(op.flops < 1e9)).map((op) => op.op));
   await page.press('.find input', 'Enter');
-  await page.waitForFunction(() => window.weft.app.state.found.at === 0);
-  assert.equal((await selection(page)).op, told.operators.find((op) => op.flops >= 1e9).op);
+  await whenSelected(page, told.operators.find((op) => op.flops >= 1e9).op);
+  assert.equal(await page.evaluate(() => window.weft.app.state.found.at), 0);
 });
 
 test('types come before names of blobs, in the list and when stepping', async () => {
@@ -56,7 +56,7 @@ test('types come before names of blobs, in the list and when stepping', async ()
   assert.ok(types.includes('MaxPool') && ops[rest] < ops[0], 'what comes first in the net is found by a blob alone');
   assert.deepEqual(ops.slice(0, rest), [...ops.slice(0, rest)].sort((a, b) => a - b));
   await page.press('.find input', 'Enter');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, ops[0]);
+  await whenSelected(page, ops[0]);
   assert.equal((await selection(page)).type, 'Conv');
   await page.click('.tabs [data-tab=found]');
   await shotBoth(page, 'find-by-type');

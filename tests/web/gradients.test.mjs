@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, press, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, press, root, selection, shotBoth, weft, whenSelected, withBrowser } from './support.mjs';
 
 let server, page, folder;
 withBrowser((made) => ({ server, page, folder } = made));
@@ -81,9 +81,9 @@ test('a net without gradients gets them, live, and what is saved is what the com
   await page.evaluate((op) => window.weft.app.selectOp(op, { reveal: true }), of);
   await page.focus('#graph');
   await press(page, 'g');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, plan.forward + generated);
+  await whenSelected(page, plan.forward + generated);
   await press(page, 'g');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, of);
+  await whenSelected(page, of);
   // What is kept for that gradient.
   const kept = plan.stashes.filter((s) => s.for.includes(of));
   await page.waitForFunction((n) => document.querySelectorAll('.gradients .sumtree > li').length === n, kept.length);
@@ -97,7 +97,7 @@ test('a net without gradients gets them, live, and what is saved is what the com
   await previewed(`--freeze ${param}`);
   await tally(sentence(frozen));
   assert.deepEqual(await page.evaluate(() => ({ ...window.weft.view.camera })), camera);
-  assert.equal((await selection(page)).op, of);
+  await whenSelected(page, of);
   assert.deepEqual(await saved('Save .pb'), nativeFile('b.pb', forward, '--loss', suggested[0], '--freeze', param));
 
   // Only what is asked for.

@@ -5,7 +5,7 @@
 
 import { test } from 'node:test';
 import { join } from 'node:path';
-import { assert, dropAndShow, inked, launch, models, openPage, press, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
+import { assert, dropAndShow, inked, launch, models, openPage, press, settle, shot, shotBoth, whenSelected, withBrowser } from './support.mjs';
 
 let server, browser, page;
 withBrowser(async (made) => {
@@ -107,7 +107,7 @@ test('the outline is a tree that a keyboard walks; the selection is announced', 
   await op.focus();
   await press(page, 'Enter');
   const id = Number(await op.getAttribute('data-op'));
-  await page.waitForFunction((want) => window.weft.app.state.selection?.op === want, id);
+  await whenSelected(page, id);
   assert.equal(await op.getAttribute('aria-selected'), 'true');
   assert.match(await page.textContent('[aria-live=polite].visually-hidden'), new RegExp(`operator ${id}`));
   await shot(page, 'outline');

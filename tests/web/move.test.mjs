@@ -5,7 +5,7 @@
 
 import { test } from 'node:test';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, whenSelected, withBrowser } from './support.mjs';
 
 let server, page;
 withBrowser(async (made) => {
@@ -127,8 +127,9 @@ test('a double click collapses and expands a scope, which stays where it is', as
     const p = window.weft.view.toScreen(r.x + Math.min(30, r.w / 2), r.y + Math.min(12, r.h / 2));
     return { x: box.left + p.x, y: box.top + p.y };
   }, scope);
-  await idle(() => page.mouse.dblclick(at.x, at.y));
-  assert.equal((await counts()).nodes, before.nodes);
+  await page.mouse.dblclick(at.x, at.y);
+  await page.waitForFunction((nodes) => window.weft.render.counts().nodes === nodes, before.nodes);
+  await settle(page);
 });
 
 test('everything expands and collapses', async () => {
@@ -199,7 +200,7 @@ test('arrows walk along the data, G between an op and its gradient', async () =>
   await page.waitForFunction(() => /Gradient$/.test(window.weft.app.state.selection?.details?.type ?? ''));
   assert.equal((await selection(page)).type, 'ConvGradient');
   await press(page, 'g');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, conv);
+  await whenSelected(page, conv);
   await press(page, 'ArrowDown');
   await page.waitForFunction((op) => window.weft.app.state.selection?.op !== op, conv);
   const down = await selection(page);
@@ -207,9 +208,9 @@ test('arrows walk along the data, G between an op and its gradient', async () =>
   await page.waitForFunction((op) => window.weft.app.state.selection?.op !== op, down.op);
   assert.equal((await selection(page)).op, conv);
   await press(page, '.');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op + 1, conv);
+  await whenSelected(page, conv + 1);
   await press(page, ',');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, conv);
+  await whenSelected(page, conv);
   await shotBoth(page, 'resnet50_2gpu-selected');
 });
 
@@ -272,7 +273,7 @@ test('a click on a box selects it, a click beside it clears', async () => {
   await page.evaluate(() => window.weft.app.select(null));
   const at = await opPoint(page, op);
   await page.mouse.click(at.x, at.y);
-  await page.waitForFunction((id) => window.weft.app.state.selection?.op === id, op);
+  await whenSelected(page, op);
   await press(page, 'Escape');
   assert.equal(await selection(page), null);
 });

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, selection, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, selection, shotBoth, weft, whenSelected, withBrowser } from './support.mjs';
 
 let server, page, folder;
 withBrowser((made) => ({ server, page, folder } = made));
@@ -90,7 +90,7 @@ test('a replica that differs is named, with the first difference', async () => {
   assert.deepEqual(shown, [said.first_difference.here, said.first_difference.there].map(({ op, text: line }) => `${op} ${line}`));
   await shotBoth(page, 'parallel-differs');
   await page.click('.parallel .difference .ref');
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, said.first_difference.here.op);
+  await whenSelected(page, said.first_difference.here.op);
 });
 
 test('nets for two devices are made of one', async () => {

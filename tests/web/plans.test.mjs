@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, press, selection, settle, shot, shotBoth, weft, whenSelected, withBrowser } from './support.mjs';
 
 let server, page, folder;
 withBrowser((made) => ({ server, page, folder } = made));
@@ -73,6 +73,7 @@ test('nets inside operators show their operators and what they capture', async (
   assert.deepEqual(body.map(({ outer, version, after, reads, writes }) => [outer, version, after, reads, writes]),
     [['best', 2, 3, true, true], ['x', 0, null, true, false], ['go', 1, 2, true, true], ['n', 0, null, true, false]]);
   await page.waitForSelector('.nested[data-path="3.loop_net"] .captured li');
+  await page.waitForSelector('.nested[data-path="3.loop_net"] .inside .op');
   assert.deepEqual(await page.locator('.nested[data-path="3.loop_net"] .captured .row').allTextContents(), ['best@2reads, writes', 'x@0reads', 'go@1reads, writes', 'n@0reads']);
   assert.deepEqual(await page.locator('.nested[data-path="3.loop_net"] .inside .op').evaluateAll((all) => all.map((e) => e.firstChild.textContent)), ['Sub', 'If', 'LT']);
   await shotBoth(page, 'nested');
@@ -114,8 +115,10 @@ test('nets inside operators open in the operator’s box, with what they take fr
     const { x, y } = await opPoint(page, op);
     await page.mouse.dblclick(x, y);
   };
+  // So many nets are drawn, and the operator around the new ones is selected again: nothing moves from then on.
+  const whenOpen = (nets) => page.waitForFunction((n) => window.weft.app.state.view.inside.length === n && window.weft.app.state.selection, nets);
   await double(3);
-  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 3); // the net, loop_net, cond_net
+  await whenOpen(3); // the net, loop_net, cond_net
   const numbers = await page.evaluate(() => window.weft.app.state.view.inside.map(({ around, op, firstOp, numOps }) => [around, op, firstOp, numOps]));
   assert.deepEqual(numbers, [[-1, -1, 0, 5], [0, 3, 5, 3], [0, 3, 8, 1]]);
   const opened = await page.evaluate(() => window.weft.render.counts());
@@ -124,7 +127,7 @@ test('nets inside operators open in the operator’s box, with what they take fr
   // The net in it opens too; what stands around stays.
   await settle(page);
   await double(6);
-  await page.waitForFunction(() => window.weft.app.state.view.inside.length === 4);
+  await whenOpen(4);
   await settle(page);
   assert.equal(await page.locator('.notice').count(), 0);
   await shotBoth(page, 'in-place');
@@ -133,7 +136,7 @@ test('nets inside operators open in the operator’s box, with what they take fr
   const add = await page.evaluate(() => window.weft.app.state.view.inside.find((net) => net.around === 1).firstOp);
   const at = await opPoint(page, add);
   await page.mouse.click(at.x, at.y);
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, add);
+  await whenSelected(page, add);
   assert.match(await page.textContent('.details h2'), /^Add$/);
   assert.match(await page.textContent('.details'), /operator 0.*in then_net of If 1/s);
   assert.deepEqual(await ports(), ['best@0', 'step@0', 'best@1']);
@@ -141,7 +144,7 @@ test('nets inside operators open in the operator’s box, with what they take fr
   await page.waitForFunction(() => window.weft.app.state.selection?.what === 'blob');
   assert.deepEqual(await selection(page).then(({ blob, version }) => [blob, version]), ['step', 1]);
   await page.click('.details .versions >> text=Sub');
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 5);
+  await whenSelected(page, 5);
   assert.match(await page.textContent('.details'), /in loop_net of While 3/);
   await press(page, 'ArrowUp'); // "best" comes from outside: nowhere to go but nothing breaks
   // A port is the blob around, in its version: the edges inside are that value's.
@@ -176,7 +179,7 @@ test('nets inside operators open in the operator’s box, with what they take fr
   assert.match(fragment, /&inside=3&/);
   // Closed again by its key, it is as it was.
   await page.evaluate(() => window.weft.app.selectOp(3));
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 3);
+  await whenSelected(page, 3);
   await press(page, 'x');
   await page.waitForFunction(() => window.weft.app.state.view.inside.length === 0);
   assert.deepEqual(await page.evaluate(() => window.weft.render.counts()), closed);

@@ -6,7 +6,7 @@
 import { test } from 'node:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, models, opPoint, openPage, press, root, selection, settle, shot, shotBoth, withBrowser } from './support.mjs';
+import { assert, dropAndShow, models, openPage, opPoint, press, root, selection, shot, shotBoth, whenSelected, withBrowser } from './support.mjs';
 
 let server, page;
 withBrowser((made) => ({ server, page } = made));
@@ -61,7 +61,7 @@ test('an unknown operator says so and what may have been meant', async () => {
   await page.click('[data-tab=findings]');
   const finding = page.locator('.findings li', { hasText: /Reluu/ }).first();
   await finding.locator('button').click();
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 4);
+  await whenSelected(page, 4);
   await shotBoth(page, 'findings');
   await page.click('[data-tab=text]');
 });
@@ -115,7 +115,7 @@ test('text and graph are linked both ways', async () => {
   const line = page.locator('.listing .line[data-op="3"]');
   assert.match(await line.textContent(), /Add\(x@2, h(@1)?\) -> y/);
   await line.locator('.n').click();
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 3);
+  await whenSelected(page, 3);
   assert.ok((await line.getAttribute('class')).includes('selected'));
   await select(1);
   await page.waitForFunction(() => document.querySelector('.line.selected')?.dataset.op === '1');
@@ -144,7 +144,7 @@ test('nets inside operators are entered and left', async () => {
   await shot(page, 'while-body');
   await press(page, 'Backspace');
   await page.waitForFunction(() => window.weft.app.state.view.net.parent < 0);
-  await page.waitForFunction((op) => window.weft.app.state.selection?.op === op, at);
+  await whenSelected(page, at);
 });
 
 test('find paints all matches and steps through them', async () => {

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assert, dropAndShow, openPage, root, selection, shotBoth, weft, withBrowser } from './support.mjs';
+import { assert, dropAndShow, openPage, root, selection, shotBoth, weft, whenSelected, withBrowser } from './support.mjs';
 
 const examples = join(root, 'web/examples'), net = join(examples, 'lenet_train.pbtxt'), init = join(examples, 'lenet_train_init.pbtxt');
 let server, page, folder;
@@ -60,9 +60,9 @@ test('the slider walks through the operators, and follows the selection', async 
   const slider = page.locator('.run .steps');
   await slider.focus();
   await slider.press('Home');
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 0);
+  await whenSelected(page, 0);
   await slider.press('ArrowRight');
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 1);
+  await whenSelected(page, 1);
   assert.match(await page.textContent('.run .where'), /^MaxPool op 1 of/);
   await page.evaluate(() => window.weft.app.selectOp(7));
   await page.waitForFunction(() => document.querySelector('.run .where').textContent.startsWith('Softmax op 7'));
@@ -107,7 +107,7 @@ test('a planted NaN is found at the operator that made it, marked in the graph; 
   await page.fill('[aria-label=Iterations]', '2');
   await run();
   assert.match(await page.textContent('.firstnan'), /^First NaN: op 7 Log writes softmax@1 in iteration 1/);
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 7);
+  await whenSelected(page, 7);
   await page.locator('.redboxes .first').waitFor();
   await shotBoth(page, 'run-nan');
   // The frame lies around the operator's box.
@@ -139,7 +139,7 @@ test('an array of one\'s own is fed; what an operator refuses is told and shown;
   await page.click('.run .go');
   await page.locator('.run .failed').waitFor({ timeout: 60_000 });
   assert.match(await page.textContent('.run .failed'), /op 8 LabelCrossEntropy/);
-  await page.waitForFunction(() => window.weft.app.state.selection?.op === 8);
+  await whenSelected(page, 8);
   await page.fill('[aria-label="Shape of label"]', '2');
   await page.press('[aria-label="Shape of label"]', 'Enter');
   await page.waitForFunction(() => document.querySelector('[aria-label="Shape of label"]')?.value === '2');

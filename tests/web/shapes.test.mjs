@@ -124,15 +124,16 @@ test('what reusing and recomputing save is what the command tells; a click shows
   assert.ok(savings.recompute.length > 1);
   await page.locator('.shapes [data-saved=now]').scrollIntoViewIfNeeded();
   await shotBoth(page, 'shapes-savings');
+  const net = await page.evaluate(() => window.weft.app.state.view.net.id);
   const shapes = ['--shape', 'data=8,3,224,224', '--shape', 'label=8:int32'], out = join(process.env.TMPDIR ?? '/tmp', `weft-shapes-${process.pid}.pb`);
   for (const [key, words] of [['reuse', ['pass', 'memory', ...resnet, ...shapes]], ['recompute-1', ['pass', 'recompute', ...resnet, ...shapes, '--most-flops', '1']]]) {
     await page.click(`.shapes [data-saved=${key}]`);
-    await page.waitForSelector('.previewbar:not(.hidden)', { timeout: 60_000 });
+    await page.waitForFunction(() => window.weft.app.state.preview?.document === window.weft.app.state.view.net.document, null, { timeout: 60_000 });
     const [download] = await Promise.all([page.waitForEvent('download'), page.click('.previewbar >> text=Save .pb')]);
     execFileSync(weft, [...words, '-o', out]);
     assert.deepEqual(readFileSync(await download.path()), readFileSync(out), key);
     await page.click('.previewbar >> text=Discard');
-    await page.waitForFunction(() => !window.weft.app.state.preview && window.weft.app.measures.asked().length > 4);
+    await page.waitForFunction((shown) => window.weft.app.state.view.net.id === shown, net);
     if (key === 'reuse') await page.click('.shapes >> text=What reusing and recomputing would save');
   }
 });
@@ -246,7 +247,7 @@ op { type: "FC" input: "x" input: "w" input: "b" output: "y" } op { type: "${wid
   await page.waitForFunction((n) => window.weft.app.state.preview?.words.filter((word) => word === '--input').length === n, words.length);
   await page.click('.rail [data-tool=shapes]');
   await told(words); // of the preview
-  assert.equal(await page.evaluate(() => window.weft.app.state.view.net.document === window.weft.app.state.preview.document), true);
+  await page.waitForFunction(() => window.weft.app.state.view.net.document === window.weft.app.state.preview.document);
   // Another net with blobs of these names knows nothing of them.
   await dropAndShow(page, [other]);
   await told([]);

@@ -3,7 +3,8 @@
 //
 // What the page's tests share: Debian's Chromium driven by playwright-core, a server for the built page on loopback,
 // dropping files, screenshots. WEFT_WEB names the built page (build/web), WEFT_SHOTS where pictures go, WEFT the native
-// command.
+// command. WEFT_LATE=200 has the engine get each message up to 200 ms late, as on a busy machine: a test that looks before
+// the page is done fails then.
 
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
@@ -55,6 +56,7 @@ export async function launch({ width = 1440, height = 900, scale = 1, dark = fal
     colorScheme: dark ? 'dark' : 'light',
     acceptDownloads: true,
   });
+  if (process.env.WEFT_LATE) await context.addInitScript(workersLate, Number(process.env.WEFT_LATE));
   const page = context.pages()[0] ?? (await context.newPage());
   const problems = [];
   // While somebody listens, dialogs come to the tests: from now on, not from some moment after a test asks for one.
@@ -67,6 +69,15 @@ export async function launch({ width = 1440, height = 900, scale = 1, dark = fal
       await context.close();
       rmSync(profile, { recursive: true, force: true });
     },
+  };
+}
+
+/** In the page: what workers are sent comes late by up to `most` ms, in order. */
+function workersLate(most) {
+  const { postMessage } = Worker.prototype, last = new WeakMap();
+  Worker.prototype.postMessage = function (message, transfer) {
+    const held = structuredClone(message, { transfer }), late = new Promise((go) => setTimeout(go, Math.random() * most));
+    last.set(this, Promise.all([last.get(this), late]).then(() => postMessage.call(this, held)));
   };
 }
 
@@ -124,6 +135,9 @@ export const selection = (page) => page.evaluate(() => {
   const s = window.weft.app.state.selection;
   return s && { what: s.what, op: s.op, scope: s.scope, blob: s.details?.name, type: s.details?.type, value: s.value, version: s.details?.versions?.find((v) => v.value === s.value)?.version };
 });
+
+/** Waits until the page has this op selected: keys and clicks that go to one ask the engine about it first. */
+export const whenSelected = (page, op) => page.waitForFunction((id) => window.weft.app.state.selection?.op === id, op);
 
 /** Where an op's box is on the page. */
 export const opPoint = (page, op) => page.evaluate((id) => {

@@ -20,6 +20,7 @@ export class Link {
   /** Where the shown file came from, and the documents that came from there. */
   private from: { url: string; documents: Set<number> } | null = null;
   private wanted: string; // what an address asks for, until a net shows
+  private following = false; // that, now: once, for a net is told of again when more is known of it
   private timer = 0;
 
   constructor(app: App, wanted: string) {
@@ -29,8 +30,10 @@ export class Link {
     app.on(['net'], () => {
       if (!this.wanted || !app.state.view) return;
       const fragment = this.wanted;
+      this.wanted = '';
+      this.following = true;
       setTimeout(() => void this.follow(fragment).finally(() => {
-        if (this.wanted === fragment) this.wanted = '';
+        this.following = false;
         this.changed();
       }));
     });
@@ -51,7 +54,7 @@ export class Link {
   /** Something of the view changed: the address follows soon. */
   changed(): void {
     clearTimeout(this.timer);
-    if (!this.wanted) this.timer = window.setTimeout(() => this.write(), 350);
+    if (!this.wanted && !this.following) this.timer = window.setTimeout(() => this.write(), 350);
   }
 
   fragment(): string {

@@ -69,7 +69,7 @@ function make(app: App) {
   const cost = part('Cost', totals, ops.element), scoped = part('By scope', scopes.element), memory = part('Memory', curve.element, moment, alive.element, saving.element, saved);
   const results = [memory, cost, scoped];
   let held: Measured[] = [];
-  let net = -1, typing = 0;
+  let net = -1, typing = 0, shown: Told | null = null;
 
   const run = async () => {
     const now = measures.net();
@@ -151,7 +151,7 @@ function make(app: App) {
   };
 
   const show = () => {
-    const told = measures.told(), now = measures.net();
+    const told = (shown = measures.told()), now = measures.net();
     showInputs();
     results.forEach((section) => (section.hidden = !told));
     findings.replaceChildren();
@@ -224,7 +224,10 @@ function make(app: App) {
       asCommand(line));
   };
 
-  app.on(['measures'], show);
+  // An answer about another net, such as one that is left, changes nothing here.
+  app.on(['measures'], () => {
+    if (measures.told() !== shown) show();
+  });
   app.on(['time'], showMoment);
   return {
     element: h('div.shapes', part('Inputs', rows), progress.element, findings, ...results, line),
