@@ -66,6 +66,7 @@ function make(app: App) {
   let alone = false; // of a repaired net, the forward part shows
   let files: Made[] = []; // what the plan that shows wrote: the whole net, then the repaired one alone
   let made = -1; // the document that shows the plan
+  let showing: Promise<void> = Promise.resolve(); // until it does
   let timer = 0;
   let asked: string[] = []; // the words of the plan that shows
   let listed: Listed = 'grads';
@@ -112,8 +113,9 @@ function make(app: App) {
     if (!base) return;
     if (await progress.follow('Working out shapes', app.measures.ask(base))) asked.join(' ') === words().join(' ') ? show() : await run();
   }
-  /** Shapes are told of the net before. */
+  /** Shapes are told of the net before; a plan that is about to show would push it away. */
   async function give(): Promise<void> {
+    await showing;
     if (base) await app.show(base.id);
     app.showTool('shapes');
   }
@@ -167,7 +169,7 @@ function make(app: App) {
     files = ['_grad.pb', '_repaired.pb'].map((end) => done.value.files.find(({ name }) => name.endsWith(end))).filter((file) => file !== undefined);
     app.clearFaults();
     show();
-    await preview(of, line);
+    await (showing = preview(of, line));
   }
   async function preview(of: NetInfo, line: string[]): Promise<void> {
     const file = files[Number(alone)] ?? files[0];
