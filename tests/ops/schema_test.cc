@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/base/str.h"
 #include "core/ops/op_set.h"
 #include "tests/support/compact_net.h"
 
@@ -54,6 +55,9 @@ TEST(Schema, InPlace) {
   EXPECT_EQ(Wrong("SpatialBN(x, s, b, m, v) -> y, m, v, sm, sv", IsTest), Messages());
   EXPECT_EQ(Wrong("SpatialBN(x, s, b, m, v) -> y, m2, v2, sm, sv", IsTest).size(), 2u);
   EXPECT_EQ(Wrong("Allreduce(w, a, b) -> a, b"), Messages());
+  for (const char* type :
+       {"DequeueBlobs", "SafeDequeueBlobs", "DequeueRebatchingQueue", "WeightedSampleDequeueBlobs"})
+    EXPECT_EQ(Wrong(StrCat(type, "(q) -> q, b")).size(), 1u) << type;
 }
 
 TEST(Schema, RequiredArguments) {
