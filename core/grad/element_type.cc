@@ -50,11 +50,12 @@ bool Holds(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// A type given as a number or by name.
-DataType TypeArg(const Net& net, const Op& op, std::string_view arg, int64_t otherwise) {
+// A type given as a number or by name; float when there is none.
+DataType TypeArg(const Net& net, const Op& op, std::string_view arg) {
   const std::string name = ArgString(*net.symbols, op.args, arg, "");
   if (!name.empty()) return ParseDataType(name).value_or(DataType::kUndefined);
-  return DataTypeFromNumber(ArgInt(*net.symbols, op.args, arg, otherwise)).value_or(DataType::kUndefined);
+  return DataTypeFromNumber(ArgInt(*net.symbols, op.args, arg, static_cast<int64_t>(DataType::kFloat)))
+      .value_or(DataType::kUndefined);
 }
 
 }  // namespace
@@ -65,8 +66,8 @@ DataType ElementType(const Net& net, const Ssa& ssa, size_t op_offset, ValueId v
     if (v.def == kNoOp || v.output != 0) return DataType::kUndefined;
     const Op& op = net.ops[static_cast<size_t>(v.def) + op_offset];
     const std::string_view type = net.Str(op.type);
-    if (type == "Cast") return TypeArg(net, op, "to", 0);
-    if (type == "ConstantFill") return TypeArg(net, op, "dtype", static_cast<int64_t>(DataType::kFloat));
+    if (type == "Cast") return TypeArg(net, op, "to");
+    if (type == "ConstantFill") return TypeArg(net, op, "dtype");
     if (type == "FloatToHalf") return DataType::kFloat16;
     if (Holds(kMakesFloat, type)) return DataType::kFloat;
     if (!Holds(kKeepsType, type) || op.inputs.empty()) return DataType::kUndefined;

@@ -151,9 +151,9 @@ std::string NumberText(double value) { return FormatFloat(static_cast<float>(val
 
 Result<void> Cast(KernelContext& c) {
   const Arg* to = c.GetArg("to");
-  WEFT_ENSURE(c, to && (to->has & (Arg::kHasI | Arg::kHasS)), "argument to is missing");
   const std::optional<DataType> type =
-      to->has & Arg::kHasS ? ParseDataType(c.ArgS("to", "")) : DataTypeFromNumber(to->i);
+      to && to->has & Arg::kHasS ? ParseDataType(c.ArgS("to", ""))
+                                 : DataTypeFromNumber(c.ArgI("to", static_cast<int64_t>(DataType::kFloat)));
   WEFT_ENSURE(c, type, "argument to is no element type");
   const Tensor& in = c.In(0);
   const int64_t n = in.numel();

@@ -15,10 +15,10 @@ namespace {
 
 using enum GradientPolicy;
 
-// The number of a TensorProto data type given as a number or by name, in any case; 0 when it is neither.
+// The number of a TensorProto data type given as a number or by name, in any case; float when there is none.
 int64_t TypeArg(const GradientContext& context, std::string_view arg) {
   if (const auto named = ParseDataType(context.ArgS(arg, ""))) return static_cast<int64_t>(*named);
-  return context.ArgI(arg, 0);
+  return context.ArgI(arg, static_cast<int64_t>(DataType::kFloat));
 }
 
 // The cast back; to and from_type change places. Where Caffe2 asks for from_type, the net may say it too.
@@ -149,7 +149,7 @@ constexpr OpDef kOps[] = {
      .in = 1,
      .out = 1,
      .ports = "X -> Y",
-     .args = "to:any from_type:any",
+     .args = "to:any=1 from_type:any",
      .policy = kRule,
      .gradient_fn = CastGradient,
      .shape = "Y = copy(X) : @to",

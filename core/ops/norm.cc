@@ -288,7 +288,8 @@ constexpr OpDef kOps[] = {
      .enforced = "3>1 4>2",
      .policy = kRule,
      .gradient = "if is_test and out>1: error 'at test time it has one output'; if !is_test and "
-                 "num_batches>1 and in<7: error 'several batches need the sums over all of them'; "
+                 "num_batches>1 and in<7: error 'several batches need the sums over all of them'; if "
+                 "!is_test and num_batches<2 and in>5: error 'sums come with num_batches above 1'; "
                  "SpatialBNGradient(I0, I1, GO0, I3 if is_test, I4 if is_test, O3 if !is_test, O4 if "
                  "!is_test, GI1 if !is_test and num_batches>1, GI2 if !is_test and num_batches>1) -> "
                  "GI0, GI1, GI2",

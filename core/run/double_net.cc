@@ -9,13 +9,12 @@ namespace weft {
 
 namespace {
 
-// ConstantFill makes floats unless told otherwise, Cast makes what it is told.
+// ConstantFill and Cast make floats unless told otherwise.
 void ChooseDouble(const Net& net, Op& op) {
   const bool fill = net.Str(op.type) == "ConstantFill";
   if (!fill && net.Str(op.type) != "Cast") return;
   const std::string_view name = fill ? "dtype" : "to";
   const Arg* type = FindArg(*net.symbols, op.args, name);
-  if (!type && !fill) return;
   if (type) {
     const std::optional<DataType> chosen = type->has & Arg::kHasS
                                                ? ParseDataType(ArgString(*net.symbols, op.args, name, ""))

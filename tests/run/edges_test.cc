@@ -31,6 +31,7 @@ const BatchCase kBatches[] = {
      "[0, 6]"},
     {"type: 'Transpose' input: 'x' output: 'y'", {3}, "[3, 0]"},
     {"type: 'Cast' input: 'x' output: 'y' arg { name: 'to' i: 1 }", {3}, "[0, 3]"},
+    {"type: 'Cast' input: 'x' output: 'y'", {3}, "[0, 3]"},
     {"type: 'Clip' input: 'x' output: 'y' arg { name: 'max' f: 0.5 }", {3}, "[0, 3]"},
     {"type: 'Flatten' input: 'x' output: 'y'", {3, 2}, "[0, 6]"},
     {"type: 'Conv' input: 'x' input: 'filter' output: 'y' arg { name: 'kernel' i: 2 }",
