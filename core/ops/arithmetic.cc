@@ -19,7 +19,6 @@ using enum GradientPolicy;
 // shape where y was broadcast.
 Result<void> PowGradient(GradientContext& c) {
   constexpr auto kNoArgs = GradientContext::kNoArgs;
-  const Symbol go = c.GO(0);
   if (c.HasArg("exponent")) {
     const float exponent = c.ArgF("exponent", 0);
     float inner = exponent - 1;
@@ -31,7 +30,7 @@ Result<void> PowGradient(GradientContext& c) {
     }
     const Symbol gx = c.GI(0);
     c.Add("Pow", {c.I(0)}, {gx}, {MakeArg(c.Name("exponent"), inner)}, kNoArgs);
-    c.Add("Mul", {gx, go}, {gx}, {}, kNoArgs);
+    c.Add("Mul", {gx, c.GO(0)}, {gx}, {}, kNoArgs);
     c.Add("Scale", {gx}, {gx}, {MakeArg(c.Name("scale"), exponent)}, kNoArgs);
     return {};
   }
@@ -51,7 +50,7 @@ Result<void> PowGradient(GradientContext& c) {
                        std::span<const Arg> args = {}) {
     c.Add(type, inputs, std::span(&output, 1), args, kNoArgs);
   };
-  const Symbol gx = c.GI(0), gy = c.GI(1);
+  const Symbol go = c.GO(0), gx = c.GI(0), gy = c.GI(1);
   const Symbol log = c.Name(StrCat(c.Str(gy), "_autogen_pre_red"));
   const Arg one = MakeArg(c.Name("value"), 1.0f);
   add("ConstantFill", {c.I(1)}, gy, std::span(&one, 1));

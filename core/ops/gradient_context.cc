@@ -158,4 +158,9 @@ Op& GradientContext::Add(std::string_view type, std::initializer_list<Symbol> in
   return Add(Name(type), span(inputs), span(outputs), span(args), copy);
 }
 
+void PrependArgs(Op& op, std::vector<Arg> args) {
+  args.insert(args.end(), op.args.begin(), op.args.end());
+  op.args = ArgList(std::move(args));
+}
+
 }  // namespace weft

@@ -171,4 +171,8 @@ class GradientContext {
   bool repeats_ = false;                             // the operator reads some blob more than once
 };
 
+/// Puts `args` before those of `op`, for mode caffe2: Caffe2 writes an argument of the rule and copies that
+/// of the forward operator, even where they are the same.
+void PrependArgs(Op& op, std::vector<Arg> args);
+
 }  // namespace weft

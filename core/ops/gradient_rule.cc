@@ -144,8 +144,9 @@ class Runner {
 
   void Call(const RuleStatement& statement) {
     BlobList inputs, outputs;
-    Expand(statement.inputs, inputs);
+    // Outputs first, as compiled makers do: of several missing gradients the same one is told.
     Expand(statement.outputs, outputs);
+    Expand(statement.inputs, inputs);
     if (!error_.empty()) return;
     GradientContext::Copy copy = GradientContext::kCopyAll;
     if (!statement.copy_args)
@@ -153,14 +154,22 @@ class Runner {
     else if (!statement.copy_engine)
       copy = GradientContext::kNoEngine;
     args_.clear();
-    for (const RuleStatement::Set& set : statement.args)
-      if (!set.only_if_absent || !Has(set.arg.name)) args_.push_back(set.arg);
-    context_.Add(statement.type, inputs, outputs, args_, copy);
+    std::vector<Arg> twice;
+    for (const RuleStatement::Set& set : statement.args) {
+      const Arg* own = Own(set.arg.name);
+      if (own && context_.caffe2_mode())
+        twice.push_back(set.only_if_absent ? *own : set.arg);
+      else if (!own || !set.only_if_absent)
+        args_.push_back(set.arg);
+    }
+    Op& made = context_.Add(statement.type, inputs, outputs, args_, copy);
+    if (!twice.empty()) PrependArgs(made, std::move(twice));
   }
 
-  bool Has(Symbol argument) const {
-    return std::any_of(context_.op().args.begin(), context_.op().args.end(),
-                       [&](const Arg& arg) { return arg.name == argument; });
+  const Arg* Own(Symbol argument) const {
+    for (const Arg& arg : context_.op().args)
+      if (arg.name == argument) return &arg;
+    return nullptr;
   }
 
   void Assign(const RuleStatement& statement) {

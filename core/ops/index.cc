@@ -29,8 +29,9 @@ Result<void> GatherByKeyGradient(GradientContext& c) {
     outputs.push_back(first);
     if (sparse) outputs.push_back(c.GI_values(i));
   }
-  const Arg pack = MakeArg(c.Name("pack_first_input"), int64_t{0});
-  c.Add("Partition", inputs, outputs, std::span(&pack, 1));
+  const Arg pack = MakeArg(c.Name("pack_first_input"), c.ArgI("pack_first_input", 0));
+  Op& made = c.Add("Partition", inputs, outputs, std::span(&pack, 1));
+  if (c.caffe2_mode() && c.HasArg("pack_first_input")) PrependArgs(made, {pack});
   return {};
 }
 
@@ -220,7 +221,7 @@ constexpr OpDef kOps[] = {
      .policy = kPassThrough,
      .gradient = "if axis=0 and !dense_gradient: GI0.indices = I1; if axis=0 and !dense_gradient: "
                  "GI0.values = GO0; if axis=0 and dense_gradient: SparseToDense(I1, GO0, I0) -> GI0; if "
-                 "!axis=0: BatchGatherGradient(I0, I1, GO0) -> GI0",
+                 "!axis=0: BatchGatherGradient(I0, I1, GO0) -> GI0 {axis?=0}",
      .shape = "gather",
      .cost = "0; reads Y, indices",
      .tier = 1},

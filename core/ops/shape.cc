@@ -17,11 +17,11 @@ using enum GradientPolicy;
 
 // The transpose back: the inverse permutation, or again the reversal of all axes.
 Result<void> TransposeGradient(GradientContext& c) {
-  if (!c.HasArg("axes")) {
+  const std::vector<int64_t> axes = ArgInts(*c.net().symbols, c.op().args, "axes");
+  if (axes.empty()) {  // all are reversed
     c.Add("Transpose", {c.GO(0)}, {c.GI(0)});
     return {};
   }
-  const std::vector<int64_t> axes = ArgInts(*c.net().symbols, c.op().args, "axes");
   std::vector<int64_t> inverse(axes.size());
   for (size_t i = 0; i < axes.size(); ++i) {
     if (axes[i] < 0 || axes[i] >= static_cast<int64_t>(axes.size()))

@@ -126,7 +126,7 @@ TEST_P(BackwardGolden, DefaultMode) {
 
 INSTANTIATE_TEST_SUITE_P(Files, BackwardGolden,
                          testing::Values("backward_suite", "backward_random", "backward_edge",
-                                         "gradient_rules", "control"),
+                                         "backward_types", "gradient_rules", "control"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
