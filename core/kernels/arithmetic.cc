@@ -114,7 +114,7 @@ Result<void> Pow(KernelContext& c) {
   const Tensor& a = c.In(0);
   return SwitchNumber(c, a.type(), [&](auto tag) -> Result<void> {
     using T = typename decltype(tag)::type;
-    if (c.num_inputs() == 1 || c.HasArg("exponent")) {
+    if (c.num_inputs() == 1) {
       const double exponent = c.ArgF("exponent", 0);
       const T* x = a.data<T>();
       const int64_t n = a.numel();

@@ -37,13 +37,9 @@ Result<Broadcast> MakeBroadcast(const KernelContext& c, std::span<const int64_t>
 
 Result<Broadcast> MakeBroadcastFromArgs(const KernelContext& c, std::span<const int64_t> a,
                                         std::span<const int64_t> b, bool older) {
+  if (!c.ArgB("broadcast", older)) return MakeBroadcast(c, a, b);
   int64_t axis = c.ArgI("axis", -1);
   const std::string axis_str = c.ArgS("axis_str", "");
-  if (!c.ArgB("broadcast", older)) {
-    if (axis != -1 || !axis_str.empty())
-      return c.Fail("Do not specify axis or axis_str if broadcast is not enabled.");
-    return MakeBroadcast(c, a, b);
-  }
   if (!axis_str.empty()) {
     if (axis != -1) return c.Fail("Args axis and axis_str cannot be used simultaneously.");
     const size_t found = c.ArgS("order", "NCHW").find(axis_str);

@@ -368,11 +368,14 @@ Result<Blocks> FindBlocks(const KernelContext& c, bool to_batch) {
   WEFT_TRY_VOID(c.CheckRoom({b.block, x.dim(2)}));
   WEFT_TRY_VOID(c.CheckRoom({b.block, x.dim(3)}));
   if (c.ArgS("order", "NCHW") != "NCHW") return c.Fail("only NCHW is supported");
-  Window w;
-  WEFT_TRY_VOID(ReadPads(c, 2, w));
-  const int64_t more_h = w.pad_head[0] + w.pad_tail[0], more_w = w.pad_head[1] + w.pad_tail[1];
-  b.top = w.pad_head[0];
-  b.left = w.pad_head[1];
+  // Of the four sides Caffe2 reads only that of the top.
+  const int64_t pad = c.ArgI("pad", 0);
+  b.top = c.ArgI("pad_t", pad);
+  b.left = pad;
+  constexpr int64_t kMost = int64_t{1} << 30;
+  if (std::min(pad, b.top) < 0 || std::max(pad, b.top) > kMost)
+    return c.Fail("padding is ", pad, " and ", b.top, " at the top, expected numbers from 0 to ", kMost);
+  const int64_t more_h = b.top + pad, more_w = 2 * pad;
   b.channels = x.dim(1);
   if (to_batch) {
     b.images = x.dim(0);

@@ -257,12 +257,11 @@ Result<void> SelfBinningHistogram(KernelContext& c) {
   const std::string spacing = c.ArgS("bin_spacing", "linear");
   WEFT_ENSURE(c, spacing == "linear" || spacing == "logarithmic",
               "Bin spacing can be one of 'linear' or 'logarithmic'.");
-  const bool absolute = c.ArgB("abs", false), log = spacing == "logarithmic";
+  const bool log = spacing == "logarithmic";
   const double log_start = c.ArgF("logspace_start", 1e-24f);
   double low = 0, high = 0;
   bool any = false;
   WEFT_TRY_VOID(ForEachValue(c, [&](double v) {
-    if (absolute) v = std::fabs(v);
     low = any ? std::min(low, v) : v;
     high = any ? std::max(high, v) : v;
     any = true;
@@ -278,7 +277,6 @@ Result<void> SelfBinningHistogram(KernelContext& c) {
   const double step = (to - from) / static_cast<double>(bins);
   std::vector<int64_t> counts(bins + 1, 0);
   WEFT_TRY_VOID(ForEachValue(c, [&](double v) {
-    if (absolute) v = std::fabs(v);
     if (log) v = std::log(std::max(v, log_start));
     const int64_t bin = step > 0 ? static_cast<int64_t>((v - from) / step) : 0;
     ++counts[std::clamp<int64_t>(bin, 0, bins - 1)];

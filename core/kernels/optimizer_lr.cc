@@ -105,9 +105,8 @@ Result<double> Factor(const Policy& p, const std::string& policy, double base, i
     const double first = static_cast<double>(p.I("num_iter_1", 0)),
                  second = static_cast<double>(p.I("num_iter_2", 0));
     const double m1 = p.F("multiplier_1", 0), m2 = p.F("multiplier_2", 0);
-    if (iter <= first) return m1;
-    if (iter >= second) return m2;
-    return m1 + (iter - first) / (second - first) * (m2 - m1);
+    if (iter < first) return m1;
+    return std::max(m2, m1 + (iter - first) / (second - first) * (m2 - m1));
   }
   if (policy == "cyclical") {
     const int64_t size = p.I("stepsize", 1000000);

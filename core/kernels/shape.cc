@@ -26,6 +26,9 @@ Result<std::vector<int64_t>> Integers(const KernelContext& c, size_t input) {
   return out;
 }
 
+// add_axis counts only beside axis.
+bool AddsAxis(const KernelContext& c) { return c.HasArg("axis") && c.ArgB("add_axis", false); }
+
 // `axis`, or the channels of `order`.
 Result<int64_t> JoinAxis(const KernelContext& c, size_t ndim) {
   if (c.HasArg("axis")) return Axis(c, c.ArgI("axis", 0), ndim);
@@ -33,7 +36,7 @@ Result<int64_t> JoinAxis(const KernelContext& c, size_t ndim) {
 }
 
 Result<void> Concat(KernelContext& c) {
-  const bool add = c.ArgB("add_axis", false);
+  const bool add = AddsAxis(c);
   const Tensor& first = c.In(0);
   WEFT_TRY(const int64_t axis, JoinAxis(c, first.ndim() + (add ? 1 : 0)));
   const int64_t outer = first.SizeTo(axis);
@@ -113,7 +116,7 @@ Result<void> Split(KernelContext& c) {
                 " should be divisible by the output size ", n);
     sizes.assign(n, size / n);
   }
-  return Cut(c, axis, sizes, c.ArgB("add_axis", false));
+  return Cut(c, axis, sizes, AddsAxis(c));
 }
 
 // Each output gets the sum of its share of the lengths.
@@ -165,7 +168,7 @@ Result<void> Reshape(KernelContext& c) {
   for (size_t i = 0; i < wanted.size(); ++i) {
     int64_t d = wanted[i];
     WEFT_ENSURE(c, d >= -1, "The dimensions in argument `shape` must not be a negative number.");
-    if (d == 0) {
+    if (d == 0 && c.In(0).numel() != 0) {
       WEFT_ENSURE(c, i < old.size(),
                   "Argument `shape` has a dimension set to zero that exceeds the original dimension size.");
       d = old[i];

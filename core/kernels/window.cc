@@ -19,7 +19,8 @@ Result<void> CheckSizes(const KernelContext& c, std::string_view name, const Dim
   return {};
 }
 
-// One number per spatial dimension: "kernels" as a list, "kernel" for all, or "kernel_h" and "kernel_w".
+// One number per spatial dimension: "kernels" as a list, "kernel" for all, or "kernel_h" and "kernel_w", which
+// count only together, as Caffe2 has it.
 Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_t n, int64_t otherwise) {
   Dims out;
   if (const std::vector<int64_t> list = c.ArgIs(name + "s"); !list.empty()) {
@@ -27,7 +28,7 @@ Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_
       return c.Fail(name, "s has ", list.size(), " entries for ", n, " spatial dimensions");
     return Dims(list.begin(), list.end());
   }
-  if (c.HasArg(name + "_h") || c.HasArg(name + "_w")) {
+  if (!c.HasArg(name) && c.HasArg(name + "_h") && c.HasArg(name + "_w")) {
     if (n != 2) return c.Fail(name, "_h and ", name, "_w are for two spatial dimensions, not ", n);
     return Dims{c.ArgI(name + "_h", otherwise), c.ArgI(name + "_w", otherwise)};
   }
@@ -101,7 +102,7 @@ Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
     w.pad_head.push_back(pad);
     w.pad_tail.push_back(pad);
   }
-  if (c.HasArg("pad_t") || c.HasArg("pad_l") || c.HasArg("pad_b") || c.HasArg("pad_r")) {
+  if (!c.HasArg("pad") && c.HasArg("pad_t") && c.HasArg("pad_l") && c.HasArg("pad_b") && c.HasArg("pad_r")) {
     if (n != 2) return c.Fail("pad_t, pad_l, pad_b and pad_r are for two spatial dimensions, not ", n);
     w.pad_head = {c.ArgI("pad_t", 0), c.ArgI("pad_l", 0)};
     w.pad_tail = {c.ArgI("pad_b", 0), c.ArgI("pad_r", 0)};

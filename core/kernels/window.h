@@ -34,7 +34,7 @@ struct Window {
   Dims TensorDims(int64_t of_channels, const Dims& spatial) const;
 };
 
-/// The padding at both ends of `n` spatial dimensions: pads, pad, or pad_t, pad_l, pad_b and pad_r.
+/// The padding at both ends of `n` spatial dimensions: pads, pad, or pad_t, pad_l, pad_b and pad_r, all four.
 Result<void> ReadPads(const KernelContext& c, size_t n, Window& w);
 
 /// Reads the arguments and the sizes of `x` (with its channels), and computes the output sizes. Errors:

@@ -64,7 +64,7 @@ constexpr OpDef kOps[] = {
      .args = "order:string=NCHW split:ints",
      .policy = kRule,
      .gradient = "Concat(GO[:] or 0) -> GI0, '_{GI0}_dims'",
-     .shape = "depth_split",
+     .shape = "split",
      .tier = 2},
     {.name = "Expand",
      .doc = "Broadcasts X to a shape in the NumPy way; a 1 in the shape keeps the axis of X.",

@@ -35,7 +35,6 @@ ShapeWord FindShapeWord(std::string_view name) {
       {"conv", shapes::Conv},
       {"conv_gradient", shapes::ConvGradient},
       {"conv_transpose", shapes::ConvTranspose},
-      {"depth_split", shapes::DepthSplit},
       {"expand", shapes::Expand},
       {"expand_dims", shapes::ExpandDims},
       {"fill", shapes::Fill},

@@ -43,7 +43,6 @@ void TileGradient(ShapeContext& c);
 void NumpyTile(ShapeContext& c);
 void ShapeOf(ShapeContext& c);  // *
 void SplitByLengths(ShapeContext& c);
-void DepthSplit(ShapeContext& c);
 /// The shape of an integer input's elements.
 TensorInfo FromContent(ShapeContext& c, std::span<const ShapeOperand> operands);
 /// The operand as it is, with its content.

@@ -89,8 +89,7 @@ void Reshape(ShapeContext& c) {
 }
 
 void Concat(ShapeContext& c) {
-  const bool add_axis = c.Int("add_axis", 0) != 0;
-  const bool depth = c.net().Str(c.op().type) == "DepthConcat";
+  const bool add_axis = c.HasArg("axis") && c.Int("add_axis", 0) != 0;
   c.Set(1, DataType::kInt32, {static_cast<int64_t>(c.num_inputs())});
   // Any input whose rank is known says the rest.
   const TensorInfo* first = nullptr;
@@ -103,7 +102,7 @@ void Concat(ShapeContext& c) {
   if (!first) return;
   const size_t rank = first->rank();
   int64_t axis = c.Int("axis", -1);
-  if (depth || !c.HasArg("axis")) axis = c.channels_last() && !add_axis ? static_cast<int64_t>(rank) - 1 : 1;
+  if (!c.HasArg("axis")) axis = c.channels_last() ? static_cast<int64_t>(rank) - 1 : 1;
   const int at = c.Axis(axis, rank + add_axis);
   if (at < 0) return;
   DimList dims = first->dims;
@@ -193,11 +192,7 @@ void Split(ShapeContext& c) {
   const TensorInfo& x = c.In(0);
   int64_t axis = c.Int("axis", 1);
   if (!c.HasArg("axis")) axis = c.channels_last() ? static_cast<int64_t>(x.rank()) - 1 : 1;
-  SplitAt(c, axis, c.Int("add_axis", 0) != 0);
-}
-
-void DepthSplit(ShapeContext& c) {
-  SplitAt(c, c.channels_last() ? static_cast<int64_t>(c.In(0).rank()) - 1 : 1, false);
+  SplitAt(c, axis, c.HasArg("axis") && c.Int("add_axis", 0) != 0);
 }
 
 void SplitByLengths(ShapeContext& c) {

@@ -32,14 +32,14 @@ struct Window {
   }
 };
 
-// One number for each spatial dimension: "kernels", or "kernel" for all, or "kernel_h" and "kernel_w".
+// One number for each spatial dimension: "kernels", or "kernel" for all, or both "kernel_h" and "kernel_w".
 Sizes PerDimension(const ShapeContext& c, std::string_view one, std::string_view many, std::string_view h,
                    std::string_view w, size_t n, int64_t otherwise) {
   if (const Arg* list = c.FindArg(many); list && (list->has & Arg::kHasInts)) {
     const ArgDataPtr data = list->Load();
     if (data->ints.size() == n) return Sizes(data->ints.begin(), data->ints.end());
   }
-  if (n == 2 && (c.HasArg(h) || c.HasArg(w))) return {c.Int(h, otherwise), c.Int(w, otherwise)};
+  if (n == 2 && !c.HasArg(one) && c.HasArg(h) && c.HasArg(w)) return {c.Int(h, otherwise), c.Int(w, otherwise)};
   Sizes sizes;
   const int64_t all = c.Int(one, otherwise);
   for (size_t i = 0; i < n; ++i) sizes.push_back(all);
@@ -56,7 +56,8 @@ void ReadPads(const ShapeContext& c, Window& w) {
       return;
     }
   }
-  if (w.n == 2 && (c.HasArg("pad_t") || c.HasArg("pad_l") || c.HasArg("pad_b") || c.HasArg("pad_r"))) {
+  if (w.n == 2 && !c.HasArg("pad") && c.HasArg("pad_t") && c.HasArg("pad_l") && c.HasArg("pad_b") &&
+      c.HasArg("pad_r")) {
     w.head = {c.Int("pad_t", 0), c.Int("pad_l", 0)};
     w.tail = {c.Int("pad_b", 0), c.Int("pad_r", 0)};
     return;
