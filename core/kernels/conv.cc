@@ -331,7 +331,7 @@ Dims UnrolledDims(const Window& w) {
 
 Result<void> Im2Col(KernelContext& c) {
   Conv conv;
-  WEFT_TRY(conv.window, FindWindow(c, c.In(0)));
+  WEFT_TRY(conv.window, FindWindow(c, c.In(0), true));
   conv.offsets = conv.window.Offsets();
   const Window& w = conv.window;
   const float* x = c.In<float>(0);
@@ -346,7 +346,7 @@ Result<void> Im2Col(KernelContext& c) {
 // Inputs the unrolled image, and an image that gives the shape.
 Result<void> Col2Im(KernelContext& c) {
   Conv conv;
-  WEFT_TRY(conv.window, FindWindow(c, c.In(1)));
+  WEFT_TRY(conv.window, FindWindow(c, c.In(1), true));
   conv.offsets = conv.window.Offsets();
   const Window& w = conv.window;
   WEFT_ENSURE(c, c.In(0).numel() == NumElements(UnrolledDims(w)), "the unrolled image is ",

@@ -111,7 +111,10 @@ Result<void> Clip(KernelContext& c) {
   const float* x = in.data<float>();
   const int64_t n = in.numel();
   WEFT_TRY(float* y, c.Out<float>(0, in.dims()));
-  for (int64_t i = 0; i < n; ++i) y[i] = x[i] < low ? low : x[i] > high ? high : x[i];
+  for (int64_t i = 0; i < n; ++i) {
+    const float raised = x[i] < low ? low : x[i];
+    y[i] = raised > high ? high : raised;
+  }
   return {};
 }
 

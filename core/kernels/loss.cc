@@ -69,7 +69,17 @@ struct Labels {
   bool skips = false;
 
   double Weight(int64_t example) const { return weight ? weight[example] : 1; }
+  bool Skipped(int64_t example) const { return skips && label[example] == -1; }
 };
+
+// What the sum of losses is divided by: the weights, or with average_by_batch_size the number of examples.
+double Divisor(const KernelContext& c, const Examples& e, const Labels& labels) {
+  if (!labels.skips && c.ArgB("average_by_batch_size", false)) return static_cast<double>(e.count());
+  double total = 0;
+  for (int64_t i = 0; i < e.count(); ++i)
+    if (!labels.Skipped(i)) total += labels.Weight(i);
+  return total;
+}
 
 Result<Labels> FindLabels(const KernelContext& c, const Examples& e, bool spatial, bool weighted) {
   Labels out;
@@ -112,7 +122,7 @@ Result<void> SoftmaxWithLoss(KernelContext& c) {
   WEFT_TRY(const Labels labels, FindLabels(c, e, spatial, c.num_inputs() > 2));
   const float* x = c.In<float>(0);
   WEFT_TRY(float* p, c.Out<float>(0, c.In(0).dims()));
-  double loss = 0, total = 0;
+  double loss = 0;
   std::vector<double> row(e.classes);
   for (int64_t i = 0; i < e.count(); ++i) {
     const int64_t at = e.first(i);
@@ -120,16 +130,16 @@ Result<void> SoftmaxWithLoss(KernelContext& c) {
     for (int64_t d = 0; d < e.classes; ++d) top = std::max<double>(top, x[at + d * e.step]);
     for (int64_t d = 0; d < e.classes; ++d) sum += row[d] = std::exp(x[at + d * e.step] - top);
     for (int64_t d = 0; d < e.classes; ++d) p[at + d * e.step] = static_cast<float>(row[d] / sum);
+    if (labels.Skipped(i)) continue;
     if (labels.label) {
       const int32_t label = labels.label[i];
-      if (labels.skips && label == -1) continue;
       loss -= (x[at + label * e.step] - top - std::log(sum)) * labels.Weight(i);
     } else {
       for (int64_t d = 0; d < e.classes; ++d)
         loss -= SafeLog(row[d] / sum) * labels.probability[i * e.classes + d] * labels.Weight(i);
     }
-    total += labels.Weight(i);
   }
+  const double total = Divisor(c, e, labels);
   WEFT_TRY(float* out, c.Out<float>(1, {}));
   *out = total != 0 ? static_cast<float>(loss * scale / total) : 0;
   return {};
@@ -149,14 +159,12 @@ Result<void> SoftmaxWithLossGradient(KernelContext& c) {
   WEFT_ENSURE(c, c.In(n - 1).numel() == 1 && c.In(n - 1).type() == DataType::kFloat,
               "the gradient of the loss must be one float");
   const float* p = probabilities.data<float>();
-  double total = 0;
-  for (int64_t i = 0; i < e.count(); ++i)
-    if (!(labels.skips && labels.label[i] == -1)) total += labels.Weight(i);
+  const double total = Divisor(c, e, labels);
   const double factor = (total > 0 ? scale / total : 1) * c.In<float>(n - 1)[0];
   WEFT_TRY(float* dx, c.Out<float>(0, c.In(0).dims()));
   for (int64_t i = 0; i < e.count(); ++i) {
     const int64_t at = e.first(i);
-    const bool skip = labels.skips && labels.label[i] == -1;
+    const bool skip = labels.Skipped(i);
     for (int64_t d = 0; d < e.classes; ++d) {
       const double target = labels.label ? labels.label[i] == d : labels.probability[i * e.classes + d];
       const int64_t k = at + d * e.step;

@@ -221,8 +221,7 @@ Result<void> TopK(KernelContext& c) {
     k = c.In<int64_t>(1)[0];
   }
   WEFT_ENSURE(c, k >= 1, "k argument must be >= 1, found ", k);
-  WEFT_ENSURE(c, k <= lines.length, "k argument should not be greater than the axis dim ", lines.length,
-              ", found ", k);
+  const int64_t there = std::min(k, lines.length);  // then come 0 at -1
   Dims dims = lines.dims;
   dims[lines.axis] = k;
   return SwitchNumber(c, c.In(0).type(), [&](auto tag) -> Result<void> {
@@ -237,12 +236,12 @@ Result<void> TopK(KernelContext& c) {
     std::vector<int64_t> order(lines.length);
     lines.ForEach([&](int64_t o, int64_t s) {
       const int64_t first = o * lines.length * lines.step + s;
-      SortTop(order, k, x + first, lines.step);
+      SortTop(order, there, x + first, lines.step);
       for (int64_t i = 0; i < k; ++i) {
-        const int64_t to = (o * k + i) * lines.step + s;
-        values[to] = x[first + order[i] * lines.step];
-        indices[to] = order[i];
-        if (flat) flat[to] = first + order[i] * lines.step;
+        const int64_t to = (o * k + i) * lines.step + s, from = i < there ? first + order[i] * lines.step : -1;
+        values[to] = from < 0 ? T() : x[from];
+        indices[to] = from < 0 ? -1 : order[i];
+        if (flat) flat[to] = from;
       }
     });
     return {};
@@ -258,11 +257,11 @@ Result<void> TopKGradient(KernelContext& c) {
   WEFT_TRY(float* dx, c.Out<float>(0, c.In(2).dims()));
   std::fill(dx, dx + c.In(2).numel(), 0.0f);
   for (int64_t index : c.In(1).values<int64_t>())
-    WEFT_ENSURE(c, index >= 0 && index < lines.length, "index ", index, " is out of bounds");
+    WEFT_ENSURE(c, index >= -1 && index < lines.length, "index ", index, " is out of bounds");
   lines.ForEach([&](int64_t o, int64_t s) {
     for (int64_t i = 0; i < k; ++i) {
-      const int64_t from = (o * k + i) * lines.step + s;
-      dx[(o * lines.length + c.In<int64_t>(1)[from]) * lines.step + s] = c.In<float>(0)[from];
+      const int64_t from = (o * k + i) * lines.step + s, index = c.In<int64_t>(1)[from];
+      if (index >= 0) dx[(o * lines.length + index) * lines.step + s] = c.In<float>(0)[from];
     }
   });
   return {};

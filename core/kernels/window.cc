@@ -19,10 +19,15 @@ Result<void> CheckSizes(const KernelContext& c, std::string_view name, const Dim
   return {};
 }
 
-// One number per spatial dimension: "kernels" as a list, "kernel" for all, or "kernel_h" and "kernel_w", which
-// count only together, as Caffe2 has it.
-Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_t n, int64_t otherwise) {
+// One number per spatial dimension: "kernels" as a list, "kernel" for all, or "kernel_h" and "kernel_w",
+// which count only together, as Caffe2 has it; for `columns` each alone, and no list.
+Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_t n, int64_t otherwise,
+                          bool columns) {
   Dims out;
+  if (columns && n == 2) {
+    otherwise = c.ArgI(name, otherwise);
+    return Dims{c.ArgI(name + "_h", otherwise), c.ArgI(name + "_w", otherwise)};
+  }
   if (const std::vector<int64_t> list = c.ArgIs(name + "s"); !list.empty()) {
     if (list.size() != n)
       return c.Fail(name, "s has ", list.size(), " entries for ", n, " spatial dimensions");
@@ -36,7 +41,7 @@ Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_
   return out;
 }
 
-Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
+Result<Window> ReadWindow(const KernelContext& c, const Tensor& x, bool columns = false) {
   Window w;
   if (x.ndim() < 3) return c.Fail("needs a batch of images with channels, found ", DimsToString(x.dims()));
   const std::string order = c.ArgS("order", "NCHW");
@@ -50,12 +55,19 @@ Result<Window> ReadWindow(const KernelContext& c, const Tensor& x) {
   WEFT_TRY_VOID(CheckSizes(c, "a size of the image", w.in));
   w.global = c.ArgB("global_pooling", false);
   w.legacy_pad = c.ArgI("legacy_pad", 0);
-  WEFT_TRY(w.kernel, PerDimension(c, "kernel", n, 0));
+  WEFT_TRY(w.kernel, PerDimension(c, "kernel", n, 0, columns));
   if (w.global) w.kernel = w.in;
-  WEFT_TRY(w.stride, PerDimension(c, "stride", n, 1));
-  WEFT_TRY(w.dilation, PerDimension(c, "dilation", n, 1));
-  WEFT_TRY(w.adjust, PerDimension(c, "adj", n, 0));
-  WEFT_TRY_VOID(ReadPads(c, n, w));
+  WEFT_TRY(w.stride, PerDimension(c, "stride", n, 1, columns));
+  WEFT_TRY(w.dilation, PerDimension(c, "dilation", n, 1, columns));
+  WEFT_TRY(w.adjust, PerDimension(c, "adj", n, 0, columns));
+  if (columns) {
+    const int64_t pad = c.ArgI("pad", 0);
+    for (size_t i = 0; i < n; ++i) w.pad_head.push_back(pad);
+    w.pad_tail = w.pad_head;
+    WEFT_TRY_VOID(CheckSizes(c, "padding", w.pad_head));
+  } else {
+    WEFT_TRY_VOID(ReadPads(c, n, w));
+  }
   WEFT_TRY_VOID(CheckSizes(c, "kernel", w.kernel));
   WEFT_TRY_VOID(CheckSizes(c, "stride", w.stride));
   WEFT_TRY_VOID(CheckSizes(c, "dilation", w.dilation));
@@ -111,8 +123,8 @@ Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
   return CheckSizes(c, "padding", w.pad_tail);
 }
 
-Result<Window> FindWindow(const KernelContext& c, const Tensor& x) {
-  WEFT_TRY(Window w, ReadWindow(c, x));
+Result<Window> FindWindow(const KernelContext& c, const Tensor& x, bool columns) {
+  WEFT_TRY(Window w, ReadWindow(c, x, columns));
   for (size_t i = 0; i < w.in.size(); ++i) {
     const int64_t covered = w.dilation[i] * (w.kernel[i] - 1) + 1;
     int64_t out;

@@ -38,8 +38,9 @@ struct Window {
 Result<void> ReadPads(const KernelContext& c, size_t n, Window& w);
 
 /// Reads the arguments and the sizes of `x` (with its channels), and computes the output sizes. Errors:
-/// dimensions that do not fit, windows larger than the padded image.
-Result<Window> FindWindow(const KernelContext& c, const Tensor& x);
+/// dimensions that do not fit, windows larger than the padded image. `columns`: as Im2Col reads them, each
+/// side's size alone and no lists, one pad for all.
+Result<Window> FindWindow(const KernelContext& c, const Tensor& x, bool columns = false);
 
 /// The window whose input sizes are what a transposed convolution makes out of `x`: `in` and `out` are
 /// exchanged.

@@ -21,9 +21,7 @@ constexpr OpDef kOps[] = {
              "order:string=NCHW",
      .policy = kRule,
      .gradient = "SpaceToBatch(GO0) -> GI0",
-     .shape = "if @pad_t: Y = [X.0 / (@block_size * @block_size), X.1, X.2 * @block_size - @pad_t - @pad, "
-              "X.3 * @block_size - 2*@pad]; if !@pad_t: Y = [X.0 / (@block_size * @block_size), X.1, "
-              "X.2 * @block_size - 2*@pad, X.3 * @block_size - 2*@pad]",
+     .shape = "batch_to_space",
      .tier = 3},
     {.name = "BRGNCHWCToPackedInt8BGRAStylizerDeprocess",
      .doc = "Adds the mean of each of the three channels to X [N, 3, H, W], rounds and cuts to "
@@ -180,9 +178,7 @@ constexpr OpDef kOps[] = {
              "order:string=NCHW",
      .policy = kRule,
      .gradient = "BatchToSpace(GO0) -> GI0",
-     .shape = "if @pad_t: Y = [X.0 * @block_size * @block_size, X.1, (X.2 + @pad_t + @pad) / @block_size, "
-              "(X.3 + 2*@pad) / @block_size]; if !@pad_t: Y = [X.0 * @block_size * @block_size, X.1, "
-              "(X.2 + 2*@pad) / @block_size, (X.3 + 2*@pad) / @block_size]",
+     .shape = "space_to_batch",
      .tier = 3},
     {.name = "UpsampleBilinear",
      .doc = "Resizes the plane of X [N, C, H, W] by height_scale and width_scale (or by the two "

@@ -22,6 +22,8 @@ void Pool(ShapeContext& c);
 void Im2Col(ShapeContext& c);
 void PadImage(ShapeContext& c);
 void PadImageGradient(ShapeContext& c);
+void SpaceToBatch(ShapeContext& c);
+void BatchToSpace(ShapeContext& c);
 void Resize(ShapeContext& c);
 void Resize3D(ShapeContext& c);
 void Roi(ShapeContext& c);

@@ -40,7 +40,7 @@ void Reshape(ShapeContext& c) {
     if (x.tensor()) c.table.SetContent(old, {x.dims.begin(), x.dims.end()});
     c.Set(1, std::move(old));
   }
-  // 0 keeps an extent; -1, or one that is not known, takes what is left.
+  // 0 keeps an extent, unless there is no element; -1, or one that is not known, takes what is left.
   DimList dims;
   if (c.num_inputs() > 1) {
     const TensorInfo& shape = c.In(1);
@@ -63,7 +63,7 @@ void Reshape(ShapeContext& c) {
   bool one_open = true;
   Dim product = 1;
   for (size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i] == Dim(0)) {
+    if (dims[i] == Dim(0) && rest != Dim(0)) {
       if (x.tensor() && i >= x.rank())
         return c.Mismatch(0, StrCat("a dimension ", i, " to keep"), DimsText(c, x.dims));
       dims[i] = x.tensor() ? x.dims[i] : Dim();

@@ -15,6 +15,7 @@ namespace {
 using Sizes = SmallVec<int64_t, 3>;
 
 struct Window {
+  bool columns = false;  // as Im2Col reads its arguments
   bool channels_last = false;
   bool global = false;
   int64_t legacy_pad = 0;  // 0 as given, 1 valid, 2 same, 3 Caffe's pooling
@@ -32,14 +33,20 @@ struct Window {
   }
 };
 
-// One number for each spatial dimension: "kernels", or "kernel" for all, or both "kernel_h" and "kernel_w".
+// One number for each spatial dimension: "kernels", or "kernel" for all, or both "kernel_h" and "kernel_w";
+// for `columns` one of them is enough, and lists don't count.
 Sizes PerDimension(const ShapeContext& c, std::string_view one, std::string_view many, std::string_view h,
-                   std::string_view w, size_t n, int64_t otherwise) {
+                   std::string_view w, size_t n, int64_t otherwise, bool columns) {
+  if (columns && n == 2) {
+    otherwise = c.Int(one, otherwise);
+    return {c.Int(h, otherwise), c.Int(w, otherwise)};
+  }
   if (const Arg* list = c.FindArg(many); list && (list->has & Arg::kHasInts)) {
     const ArgDataPtr data = list->Load();
     if (data->ints.size() == n) return Sizes(data->ints.begin(), data->ints.end());
   }
-  if (n == 2 && !c.HasArg(one) && c.HasArg(h) && c.HasArg(w)) return {c.Int(h, otherwise), c.Int(w, otherwise)};
+  if (n == 2 && !c.HasArg(one) && c.HasArg(h) && c.HasArg(w))
+    return {c.Int(h, otherwise), c.Int(w, otherwise)};
   Sizes sizes;
   const int64_t all = c.Int(one, otherwise);
   for (size_t i = 0; i < n; ++i) sizes.push_back(all);
@@ -47,7 +54,7 @@ Sizes PerDimension(const ShapeContext& c, std::string_view one, std::string_view
 }
 
 void ReadPads(const ShapeContext& c, Window& w) {
-  if (const Arg* list = c.FindArg("pads"); list && (list->has & Arg::kHasInts)) {
+  if (const Arg* list = c.FindArg("pads"); !w.columns && list && (list->has & Arg::kHasInts)) {
     const ArgDataPtr data = list->Load();
     if (data->ints.size() == 2 * w.n) {
       const auto middle = data->ints.begin() + static_cast<std::ptrdiff_t>(w.n);
@@ -56,8 +63,8 @@ void ReadPads(const ShapeContext& c, Window& w) {
       return;
     }
   }
-  if (w.n == 2 && !c.HasArg("pad") && c.HasArg("pad_t") && c.HasArg("pad_l") && c.HasArg("pad_b") &&
-      c.HasArg("pad_r")) {
+  if (w.n == 2 && !w.columns && !c.HasArg("pad") && c.HasArg("pad_t") && c.HasArg("pad_l") &&
+      c.HasArg("pad_b") && c.HasArg("pad_r")) {
     w.head = {c.Int("pad_t", 0), c.Int("pad_l", 0)};
     w.tail = {c.Int("pad_b", 0), c.Int("pad_r", 0)};
     return;
@@ -85,10 +92,10 @@ bool ReadWindow(ShapeContext& c, Window& w) {
   w.in = DimList(first, first + w.n);
   w.global = c.Int("global_pooling", 0) != 0;
   w.legacy_pad = c.Int("legacy_pad", 0);
-  w.kernel = PerDimension(c, "kernel", "kernels", "kernel_h", "kernel_w", w.n, 0);
-  w.stride = PerDimension(c, "stride", "strides", "stride_h", "stride_w", w.n, 1);
-  w.dilation = PerDimension(c, "dilation", "dilations", "dilation_h", "dilation_w", w.n, 1);
-  w.adjust = PerDimension(c, "adj", "adjs", "adj_h", "adj_w", w.n, 0);
+  w.kernel = PerDimension(c, "kernel", "kernels", "kernel_h", "kernel_w", w.n, 0, w.columns);
+  w.stride = PerDimension(c, "stride", "strides", "stride_h", "stride_w", w.n, 1, w.columns);
+  w.dilation = PerDimension(c, "dilation", "dilations", "dilation_h", "dilation_w", w.n, 1, w.columns);
+  w.adjust = PerDimension(c, "adj", "adjs", "adj_h", "adj_w", w.n, 0, w.columns);
   ReadPads(c, w);
   for (size_t i = 0; i < w.n; ++i) {
     if (w.stride[i] <= 0 || w.dilation[i] <= 0) {
@@ -254,6 +261,7 @@ TensorInfo PoolWindow(ShapeContext& c, std::span<const ShapeOperand>) {
 
 void Im2Col(ShapeContext& c) {
   Window w;
+  w.columns = true;
   if (!ReadWindow(c, w) || !HasKernel(c, w)) return;
   Dim rows = w.channels;
   for (const int64_t k : w.kernel) rows = c.table.Multiply(rows, k);
@@ -273,6 +281,19 @@ void Padded(ShapeContext& c, bool forward) {
   c.Set(0, w.Image(c.In(0).type, w.channels, out));
 }
 
+// Images cut into blocks, as the kernels in core/kernels/image.cc read the arguments.
+void Blocks(ShapeContext& c, bool to_batch) {
+  const TensorInfo& x = c.In(0);
+  const int64_t block = c.Int("block_size", 2), pad = c.Int("pad", 0), top = c.Int("pad_t", pad);
+  if (!x.tensor() || x.rank() != 4 || block <= 0 || pad < 0 || top < 0) return;
+  DimTable& t = c.table;
+  const auto side = [&](Dim extent, int64_t more) {
+    return to_batch ? t.Divide(t.Add(extent, more), block) : t.Subtract(t.Multiply(extent, block), more);
+  };
+  const Dim batch = to_batch ? t.Multiply(x.dims[0], block * block) : t.Divide(x.dims[0], block * block);
+  c.Set(0, x.type, {batch, x.dims[1], side(x.dims[2], top + pad), side(x.dims[3], 2 * pad)});
+}
+
 // `extent` times a scale given as a float, rounded down; symbols take whole scales only.
 Dim Scaled(ShapeContext& c, Dim extent, float scale) {
   if (extent.known()) return static_cast<int64_t>(static_cast<float>(extent.code) * scale);
@@ -284,6 +305,8 @@ Dim Scaled(ShapeContext& c, Dim extent, float scale) {
 
 void PadImage(ShapeContext& c) { Padded(c, true); }
 void PadImageGradient(ShapeContext& c) { Padded(c, false); }
+void SpaceToBatch(ShapeContext& c) { Blocks(c, true); }
+void BatchToSpace(ShapeContext& c) { Blocks(c, false); }
 
 void Resize(ShapeContext& c) {
   const TensorInfo& x = c.In(0);
