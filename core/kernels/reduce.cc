@@ -238,7 +238,8 @@ Result<void> TopK(KernelContext& c) {
       const int64_t first = o * lines.length * lines.step + s;
       SortTop(order, there, x + first, lines.step);
       for (int64_t i = 0; i < k; ++i) {
-        const int64_t to = (o * k + i) * lines.step + s, from = i < there ? first + order[i] * lines.step : -1;
+        const int64_t to = (o * k + i) * lines.step + s,
+                      from = i < there ? first + order[i] * lines.step : -1;
         values[to] = from < 0 ? T() : x[from];
         indices[to] = from < 0 ? -1 : order[i];
         if (flat) flat[to] = from;
