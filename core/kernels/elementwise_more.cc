@@ -111,7 +111,10 @@ Result<void> EnsureClipped(KernelContext& c) {
   WEFT_TRY_VOID(c.CopyOut(0, x));
   float* y = c.Out(0).mutable_data<float>();
   const auto clip = [&](int64_t from, int64_t to) {
-    for (int64_t i = from; i < to; ++i) y[i] = y[i] < low ? low : y[i] > high ? high : y[i];
+    for (int64_t i = from; i < to; ++i) {
+      const float raised = y[i] < low ? low : y[i];
+      y[i] = raised > high ? high : raised;
+    }
   };
   if (!c.has_input(1)) {
     clip(0, x.numel());

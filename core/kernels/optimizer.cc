@@ -156,22 +156,22 @@ Result<void> RowWiseSparseAdagrad(KernelContext& c) {
   return {};
 }
 
-// Adam's scalars at one iteration. With enableRAdam the step is rectified, and plain momentum while the
-// variance of the adaptive rate is unknown.
+// Adam's scalars at one iteration. With enableRAdam the step of SparseAdam (the others let it be) is
+// rectified, and plain momentum while the variance of the adaptive rate is unknown.
 struct AdamStep {
   double beta1, beta2, eps, lr, correction;
   bool adaptive = true;
 
   double Direction(double m, double v) const { return correction * m / (adaptive ? std::sqrt(v) + eps : 1); }
 };
-Result<AdamStep> FindAdam(const KernelContext& c, size_t lr_input, size_t iter_input) {
+Result<AdamStep> FindAdam(const KernelContext& c, size_t lr_input, size_t iter_input, bool rectifies) {
   WEFT_TRY(const double lr, OneFloat(c, lr_input));
   WEFT_TRY(const int64_t iter, OneInt64(c, iter_input));
   AdamStep s{c.ArgF("beta1", 0.9f), c.ArgF("beta2", 0.999f), c.ArgF("epsilon", 1e-5f), lr, 1};
   const double t = static_cast<double>(iter) + 1;
   const double beta2_t = std::pow(s.beta2, t), unbias1 = 1 - std::pow(s.beta1, t);
   s.correction = std::sqrt(1 - beta2_t) / unbias1;
-  if (c.ArgB("enableRAdam", false)) {
+  if (rectifies && c.ArgB("enableRAdam", false)) {
     const double longest = 2 / (1 - s.beta2) - 1;
     const double length = longest - 2 * t * beta2_t / (1 - beta2_t);
     s.adaptive = length >= 5;
@@ -188,7 +188,7 @@ Result<AdamStep> FindAdam(const KernelContext& c, size_t lr_input, size_t iter_i
 // Inputs param, moment1, moment2, grad, lr, iter.
 Result<void> Adam(KernelContext& c) {
   WEFT_TRY_VOID(SameSizes(c, {1, 2, 3}));
-  WEFT_TRY(const AdamStep s, FindAdam(c, 4, 5));
+  WEFT_TRY(const AdamStep s, FindAdam(c, 4, 5, false));
   const float* g = c.In<float>(3);
   const int64_t n = c.In(0).numel();
   WEFT_TRY(float* w, Updated(c, 0, 0));
@@ -217,7 +217,7 @@ Result<void> SparseAdam(KernelContext& c) {
   WEFT_TRY_VOID(SameSizes(c, {1}));
   WEFT_ENSURE(c, c.In(2).numel() == (row_wise ? rows.rows : c.In(0).numel()), "moment 2 has ",
               c.In(2).numel(), " elements");
-  WEFT_TRY(const AdamStep s, FindAdam(c, 5, 6));
+  WEFT_TRY(const AdamStep s, FindAdam(c, 5, 6, !row_wise));
   const float* g = c.In<float>(4);
   WEFT_TRY(float* w, Updated(c, 0, 0));
   WEFT_TRY(float* m1, Updated(c, 1, 1));
