@@ -285,7 +285,10 @@ void Padded(ShapeContext& c, bool forward) {
 void Blocks(ShapeContext& c, bool to_batch) {
   const TensorInfo& x = c.In(0);
   const int64_t block = c.Int("block_size", 2), pad = c.Int("pad", 0), top = c.Int("pad_t", pad);
-  if (!x.tensor() || x.rank() != 4 || block <= 0 || pad < 0 || top < 0) return;
+  constexpr int64_t kMost = int64_t{1} << 30;  // squares stay in 64 bits
+  if (!x.tensor() || x.rank() != 4 || block <= 0 || block > kMost || pad < 0 || pad > kMost || top < 0 ||
+      top > kMost)
+    return;
   DimTable& t = c.table;
   const auto side = [&](Dim extent, int64_t more) {
     return to_batch ? t.Divide(t.Add(extent, more), block) : t.Subtract(t.Multiply(extent, block), more);
