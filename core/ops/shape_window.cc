@@ -14,6 +14,9 @@ namespace {
 
 using Sizes = SmallVec<int64_t, 3>;
 
+// More than any image has; sums and products of two stay in 64 bits, as in core/kernels/window.cc.
+constexpr int64_t kMost = int64_t{1} << 30;
+
 struct Window {
   bool columns = false;  // as Im2Col reads its arguments
   bool channels_last = false;
@@ -97,6 +100,13 @@ bool ReadWindow(ShapeContext& c, Window& w) {
   w.dilation = PerDimension(c, "dilation", "dilations", "dilation_h", "dilation_w", w.n, 1, w.columns);
   w.adjust = PerDimension(c, "adj", "adjs", "adj_h", "adj_w", w.n, 0, w.columns);
   ReadPads(c, w);
+  for (const Sizes* sizes : {&w.kernel, &w.stride, &w.dilation, &w.adjust, &w.head, &w.tail}) {
+    for (const int64_t size : *sizes) {
+      if (size >= -kMost && size <= kMost) continue;
+      c.Mismatch(-1, StrCat("sizes up to ", kMost), std::to_string(size));
+      return false;
+    }
+  }
   for (size_t i = 0; i < w.n; ++i) {
     if (w.stride[i] <= 0 || w.dilation[i] <= 0) {
       c.Mismatch(-1, "a positive stride and dilation", StrCat(w.stride[i], " and ", w.dilation[i]));
@@ -285,7 +295,6 @@ void Padded(ShapeContext& c, bool forward) {
 void Blocks(ShapeContext& c, bool to_batch) {
   const TensorInfo& x = c.In(0);
   const int64_t block = c.Int("block_size", 2), pad = c.Int("pad", 0), top = c.Int("pad_t", pad);
-  constexpr int64_t kMost = int64_t{1} << 30;  // squares stay in 64 bits
   if (!x.tensor() || x.rank() != 4 || block <= 0 || block > kMost || pad < 0 || pad > kMost || top < 0 ||
       top > kMost)
     return;

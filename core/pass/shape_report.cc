@@ -39,6 +39,11 @@ class Printer {
     if (text.size() < width) Put(std::string(width - text.size(), ' '));
   }
 
+  // Two spaces follow, also what is wider than its column.
+  void Column(std::string_view text, size_t width, TextClass text_class = TextClass::kPlain) {
+    Padded(text, std::max(width, text.size()) + 2, text_class);
+  }
+
   void Values(const Net& net, const NetShapes& shapes, const std::vector<OpCost>& costs, size_t indent) {
     const Ssa& ssa = shapes.ssa;
     size_t type_width = 0, name_width = 0, shape_width = 0;
@@ -57,7 +62,7 @@ class Printer {
       if (ssa.values()[v].def != kNoOp || ssa.uses(v).empty()) continue;
       Put(margin);
       Padded("", number_width + 2 + type_width + 2);
-      Padded(net.Str(ssa.blobs()[ssa.values()[v].blob]), name_width + 2, TextClass::kInput);
+      Column(net.Str(ssa.blobs()[ssa.values()[v].blob]), name_width, TextClass::kInput);
       Put(StrCat(table_.Text(shapes.values[v]), "\n"));
     }
     for (OpId id = 0; id < static_cast<OpId>(net.ops.size()); ++id) {
@@ -66,15 +71,14 @@ class Printer {
         Put(margin);
         const std::string number = i == 0 ? std::to_string(id) : "";
         Padded("", number_width - number.size());
-        Padded(number, number.size() + 2, TextClass::kIndex);
-        Padded(i == 0 ? net.Str(net.ops[static_cast<size_t>(id)].type) : "", type_width + 2,
-               TextClass::kType);
+        Column(number, number.size(), TextClass::kIndex);
+        Column(i == 0 ? net.Str(net.ops[static_cast<size_t>(id)].type) : "", type_width, TextClass::kType);
         if (i < outputs.size()) {
-          Padded(net.Str(ssa.blobs()[ssa.values()[outputs[i]].blob]), name_width + 2, TextClass::kOutput);
+          Column(net.Str(ssa.blobs()[ssa.values()[outputs[i]].blob]), name_width, TextClass::kOutput);
           const std::string text = table_.Text(shapes.values[outputs[i]]);
           const Dim flops = costs[static_cast<size_t>(id)].flops;
           const bool says = i == 0 && flops != Dim(0) && !flops.unknown();
-          Padded(text, says ? shape_width + 2 : 0);
+          says ? Column(text, shape_width) : Put(text);
           if (says) Put(StrCat(CountText(table_, flops), " flop"), TextClass::kMuted);
         }
         Put("\n");
