@@ -84,8 +84,9 @@ Result<Padded> FindPadded(const KernelContext& c, const Tensor& x, bool grown) {
   p.mode = c.ArgS("mode", "constant");
   if (p.mode != "constant" && p.mode != "edge" && p.mode != "reflect")
     return c.Fail("Unknown padding mode ", p.mode);
-  Window w;
-  WEFT_TRY_VOID(ReadPads(c, 2, w));
+  WindowArgs w;
+  if (const auto wrong = ReadWindowArgs(*c.net().symbols, c.op().args, 2, false, w))
+    return c.Fail("expected ", wrong->expected, ", given ", wrong->given);
   p.top = w.pad_head[0];
   p.left = w.pad_head[1];
   const int64_t h = x.dim(p.s.last ? 1 : 2), wd = x.dim(p.s.last ? 2 : 3);
@@ -372,9 +373,9 @@ Result<Blocks> FindBlocks(const KernelContext& c, bool to_batch) {
   const int64_t pad = c.ArgI("pad", 0);
   b.top = c.ArgI("pad_t", pad);
   b.left = pad;
-  constexpr int64_t kMost = int64_t{1} << 30;
-  if (std::min(pad, b.top) < 0 || std::max(pad, b.top) > kMost)
-    return c.Fail("padding is ", pad, " and ", b.top, " at the top, expected numbers from 0 to ", kMost);
+  if (std::min(pad, b.top) < 0 || std::max(pad, b.top) > kMostWindow)
+    return c.Fail("padding is ", pad, " and ", b.top, " at the top, expected numbers from 0 to ",
+                  kMostWindow);
   const int64_t more_h = b.top + pad, more_w = 2 * pad;
   b.channels = x.dim(1);
   if (to_batch) {

@@ -9,38 +9,6 @@ namespace weft::kernels {
 
 namespace {
 
-// More than any image has; sums and products of two stay in 64 bits.
-constexpr int64_t kMost = int64_t{1} << 30;
-
-Result<void> CheckSizes(const KernelContext& c, std::string_view name, const Dims& sizes) {
-  for (int64_t size : sizes)
-    if (size < -kMost || size > kMost)
-      return c.Fail(name, " is ", size, ", expected a number from ", -kMost, " to ", kMost);
-  return {};
-}
-
-// One number per spatial dimension: "kernels" as a list, "kernel" for all, or "kernel_h" and "kernel_w",
-// which count only together, as Caffe2 has it; for `columns` each alone, and no list.
-Result<Dims> PerDimension(const KernelContext& c, const std::string& name, size_t n, int64_t otherwise,
-                          bool columns) {
-  Dims out;
-  if (columns && n == 2) {
-    otherwise = c.ArgI(name, otherwise);
-    return Dims{c.ArgI(name + "_h", otherwise), c.ArgI(name + "_w", otherwise)};
-  }
-  if (const std::vector<int64_t> list = c.ArgIs(name + "s"); !list.empty()) {
-    if (list.size() != n)
-      return c.Fail(name, "s has ", list.size(), " entries for ", n, " spatial dimensions");
-    return Dims(list.begin(), list.end());
-  }
-  if (!c.HasArg(name) && c.HasArg(name + "_h") && c.HasArg(name + "_w")) {
-    if (n != 2) return c.Fail(name, "_h and ", name, "_w are for two spatial dimensions, not ", n);
-    return Dims{c.ArgI(name + "_h", otherwise), c.ArgI(name + "_w", otherwise)};
-  }
-  for (size_t i = 0; i < n; ++i) out.push_back(c.ArgI(name, otherwise));
-  return out;
-}
-
 Result<Window> ReadWindow(const KernelContext& c, const Tensor& x, bool columns = false) {
   Window w;
   if (x.ndim() < 3) return c.Fail("needs a batch of images with channels, found ", DimsToString(x.dims()));
@@ -52,26 +20,14 @@ Result<Window> ReadWindow(const KernelContext& c, const Tensor& x, bool columns 
   const auto first = x.dims().begin() + (w.channels_last ? 1 : 2);
   w.in = Dims(first, first + (x.ndim() - 2));
   const size_t n = w.in.size();
-  WEFT_TRY_VOID(CheckSizes(c, "a size of the image", w.in));
+  for (const int64_t size : w.in)
+    if (size > kMostWindow)
+      return c.Fail("the image has ", size, " elements along a side, at most ", kMostWindow);
   w.global = c.ArgB("global_pooling", false);
   w.legacy_pad = c.ArgI("legacy_pad", 0);
-  WEFT_TRY(w.kernel, PerDimension(c, "kernel", n, 0, columns));
+  if (const auto wrong = ReadWindowArgs(*c.net().symbols, c.op().args, n, columns, w))
+    return c.Fail("expected ", wrong->expected, ", given ", wrong->given);
   if (w.global) w.kernel = w.in;
-  WEFT_TRY(w.stride, PerDimension(c, "stride", n, 1, columns));
-  WEFT_TRY(w.dilation, PerDimension(c, "dilation", n, 1, columns));
-  WEFT_TRY(w.adjust, PerDimension(c, "adj", n, 0, columns));
-  if (columns) {
-    const int64_t pad = c.ArgI("pad", 0);
-    for (size_t i = 0; i < n; ++i) w.pad_head.push_back(pad);
-    w.pad_tail = w.pad_head;
-    WEFT_TRY_VOID(CheckSizes(c, "padding", w.pad_head));
-  } else {
-    WEFT_TRY_VOID(ReadPads(c, n, w));
-  }
-  WEFT_TRY_VOID(CheckSizes(c, "kernel", w.kernel));
-  WEFT_TRY_VOID(CheckSizes(c, "stride", w.stride));
-  WEFT_TRY_VOID(CheckSizes(c, "dilation", w.dilation));
-  WEFT_TRY_VOID(CheckSizes(c, "adj", w.adjust));
   for (size_t i = 0; i < n; ++i) {
     if (w.kernel[i] <= 0 && !(w.global && w.in[i] == 0))
       return c.Fail("the kernel of spatial dimension ", i, " is ", w.kernel[i]);
@@ -99,29 +55,6 @@ Result<void> FindProducts(const KernelContext& c, Window& w) {
 }
 
 }  // namespace
-
-Result<void> ReadPads(const KernelContext& c, size_t n, Window& w) {
-  if (const std::vector<int64_t> list = c.ArgIs("pads"); !list.empty()) {
-    if (list.size() != 2 * n)
-      return c.Fail("pads has ", list.size(), " entries for ", n, " spatial dimensions");
-    w.pad_head = Dims(list.begin(), list.begin() + n);
-    w.pad_tail = Dims(list.begin() + n, list.end());
-    WEFT_TRY_VOID(CheckSizes(c, "padding", w.pad_head));
-    return CheckSizes(c, "padding", w.pad_tail);
-  }
-  const int64_t pad = c.ArgI("pad", 0);
-  for (size_t i = 0; i < n; ++i) {
-    w.pad_head.push_back(pad);
-    w.pad_tail.push_back(pad);
-  }
-  if (!c.HasArg("pad") && c.HasArg("pad_t") && c.HasArg("pad_l") && c.HasArg("pad_b") && c.HasArg("pad_r")) {
-    if (n != 2) return c.Fail("pad_t, pad_l, pad_b and pad_r are for two spatial dimensions, not ", n);
-    w.pad_head = {c.ArgI("pad_t", 0), c.ArgI("pad_l", 0)};
-    w.pad_tail = {c.ArgI("pad_b", 0), c.ArgI("pad_r", 0)};
-  }
-  WEFT_TRY_VOID(CheckSizes(c, "padding", w.pad_head));
-  return CheckSizes(c, "padding", w.pad_tail);
-}
 
 Result<Window> FindWindow(const KernelContext& c, const Tensor& x, bool columns) {
   WEFT_TRY(Window w, ReadWindow(c, x, columns));

@@ -10,16 +10,16 @@
 #include <vector>
 
 #include "core/kernels/matrix.h"
+#include "core/ops/window_args.h"
 #include "core/run/kernel.h"
 
 namespace weft::kernels {
 
-struct Window {
+struct Window : WindowArgs {
   bool channels_last = false;  // NHWC
   bool global = false;         // the window is the whole image
   int64_t legacy_pad = 0;      // 0 as given, 1 valid, 2 same, 3 Caffe's pooling
-  Dims kernel, stride, pad_head, pad_tail, dilation, adjust;
-  Dims in, out;  // spatial sizes before and after
+  Dims in, out;                // spatial sizes before and after
   int64_t batch = 0, channels = 0;
   int64_t in_size = 0, out_size = 0, kernel_size = 0;  // products
 
@@ -34,12 +34,8 @@ struct Window {
   Dims TensorDims(int64_t of_channels, const Dims& spatial) const;
 };
 
-/// The padding at both ends of `n` spatial dimensions: pads, pad, or pad_t, pad_l, pad_b and pad_r, all four.
-Result<void> ReadPads(const KernelContext& c, size_t n, Window& w);
-
 /// Reads the arguments and the sizes of `x` (with its channels), and computes the output sizes. Errors:
-/// dimensions that do not fit, windows larger than the padded image. `columns`: as Im2Col reads them, each
-/// side's size alone and no lists, one pad for all.
+/// dimensions that do not fit, windows larger than the padded image. `columns`: see ReadWindowArgs.
 Result<Window> FindWindow(const KernelContext& c, const Tensor& x, bool columns = false);
 
 /// The window whose input sizes are what a transposed convolution makes out of `x`: `in` and `out` are

@@ -7,23 +7,18 @@
 
 #include "core/base/str.h"
 #include "core/ops/shape_functions.h"
+#include "core/ops/window_args.h"
 
 namespace weft::shapes {
 
 namespace {
 
-using Sizes = SmallVec<int64_t, 3>;
-
-// More than any image has; sums and products of two stay in 64 bits, as in core/kernels/window.cc.
-constexpr int64_t kMost = int64_t{1} << 30;
-
-struct Window {
+struct Window : WindowArgs {
   bool columns = false;  // as Im2Col reads its arguments
   bool channels_last = false;
   bool global = false;
   int64_t legacy_pad = 0;  // 0 as given, 1 valid, 2 same, 3 Caffe's pooling
-  Sizes kernel, stride, head, tail, dilation, adjust;
-  size_t n = 0;  // spatial dimensions
+  size_t n = 0;            // spatial dimensions
   Dim batch, channels;
   DimList in;
 
@@ -35,49 +30,6 @@ struct Window {
     return TensorInfo::Of(type, std::move(dims));
   }
 };
-
-// One number for each spatial dimension: "kernels", or "kernel" for all, or both "kernel_h" and "kernel_w";
-// for `columns` one of them is enough, and lists don't count.
-Sizes PerDimension(const ShapeContext& c, std::string_view one, std::string_view many, std::string_view h,
-                   std::string_view w, size_t n, int64_t otherwise, bool columns) {
-  if (columns && n == 2) {
-    otherwise = c.Int(one, otherwise);
-    return {c.Int(h, otherwise), c.Int(w, otherwise)};
-  }
-  if (const Arg* list = c.FindArg(many); list && (list->has & Arg::kHasInts)) {
-    const ArgDataPtr data = list->Load();
-    if (data->ints.size() == n) return Sizes(data->ints.begin(), data->ints.end());
-  }
-  if (n == 2 && !c.HasArg(one) && c.HasArg(h) && c.HasArg(w))
-    return {c.Int(h, otherwise), c.Int(w, otherwise)};
-  Sizes sizes;
-  const int64_t all = c.Int(one, otherwise);
-  for (size_t i = 0; i < n; ++i) sizes.push_back(all);
-  return sizes;
-}
-
-void ReadPads(const ShapeContext& c, Window& w) {
-  if (const Arg* list = c.FindArg("pads"); !w.columns && list && (list->has & Arg::kHasInts)) {
-    const ArgDataPtr data = list->Load();
-    if (data->ints.size() == 2 * w.n) {
-      const auto middle = data->ints.begin() + static_cast<std::ptrdiff_t>(w.n);
-      w.head = Sizes(data->ints.begin(), middle);
-      w.tail = Sizes(middle, data->ints.end());
-      return;
-    }
-  }
-  if (w.n == 2 && !w.columns && !c.HasArg("pad") && c.HasArg("pad_t") && c.HasArg("pad_l") &&
-      c.HasArg("pad_b") && c.HasArg("pad_r")) {
-    w.head = {c.Int("pad_t", 0), c.Int("pad_l", 0)};
-    w.tail = {c.Int("pad_b", 0), c.Int("pad_r", 0)};
-    return;
-  }
-  const int64_t pad = c.Int("pad", 0);
-  for (size_t i = 0; i < w.n; ++i) {
-    w.head.push_back(pad);
-    w.tail.push_back(pad);
-  }
-}
 
 // Reads the window over input 0. False when nothing can be said.
 bool ReadWindow(ShapeContext& c, Window& w) {
@@ -95,24 +47,16 @@ bool ReadWindow(ShapeContext& c, Window& w) {
   w.in = DimList(first, first + w.n);
   w.global = c.Int("global_pooling", 0) != 0;
   w.legacy_pad = c.Int("legacy_pad", 0);
-  w.kernel = PerDimension(c, "kernel", "kernels", "kernel_h", "kernel_w", w.n, 0, w.columns);
-  w.stride = PerDimension(c, "stride", "strides", "stride_h", "stride_w", w.n, 1, w.columns);
-  w.dilation = PerDimension(c, "dilation", "dilations", "dilation_h", "dilation_w", w.n, 1, w.columns);
-  w.adjust = PerDimension(c, "adj", "adjs", "adj_h", "adj_w", w.n, 0, w.columns);
-  ReadPads(c, w);
-  for (const Sizes* sizes : {&w.kernel, &w.stride, &w.dilation, &w.adjust, &w.head, &w.tail}) {
-    for (const int64_t size : *sizes) {
-      if (size >= -kMost && size <= kMost) continue;
-      c.Mismatch(-1, StrCat("sizes up to ", kMost), std::to_string(size));
-      return false;
-    }
+  if (const auto wrong = ReadWindowArgs(*c.net().symbols, c.op().args, w.n, w.columns, w)) {
+    c.Mismatch(-1, wrong->expected, wrong->given);
+    return false;
   }
   for (size_t i = 0; i < w.n; ++i) {
     if (w.stride[i] <= 0 || w.dilation[i] <= 0) {
       c.Mismatch(-1, "a positive stride and dilation", StrCat(w.stride[i], " and ", w.dilation[i]));
       return false;
     }
-    if (w.legacy_pad == 1) w.head[i] = w.tail[i] = 0;
+    if (w.legacy_pad == 1) w.pad_head[i] = w.pad_tail[i] = 0;
   }
   return true;
 }
@@ -133,7 +77,7 @@ Dim Slid(ShapeContext& c, const Window& w, size_t i) {
     return std::max<int64_t>(0, (in.code + needed - covered) / stride + 1);
   }
   if (w.legacy_pad == 3) {
-    const int64_t pad = w.head[i];
+    const int64_t pad = w.pad_head[i];
     if (!in.known()) return pad == 0 ? plus(t.Divide(plus(in, stride - 1 - w.kernel[i]), stride), 1) : Dim();
     const double windows =
         std::ceil(static_cast<double>(in.code + 2 * pad - w.kernel[i]) / static_cast<double>(stride));
@@ -141,7 +85,7 @@ Dim Slid(ShapeContext& c, const Window& w, size_t i) {
     if (pad > 0 && (out - 1) * stride >= in.code + pad) --out;
     return std::max<int64_t>(0, out);
   }
-  const int64_t pads = w.head[i] + w.tail[i];
+  const int64_t pads = w.pad_head[i] + w.pad_tail[i];
   if (in.known() && in.code + pads < covered) {
     c.Mismatch(0, StrCat("at least ", covered - pads, " along spatial dimension ", i, " under the kernel"),
                std::to_string(in.code));
@@ -224,7 +168,7 @@ void ConvTranspose(ShapeContext& c) {
       out.push_back(c.table.Multiply(w.in[i], w.stride[i]));
       continue;
     }
-    const int64_t more = w.kernel[i] + w.adjust[i] - w.stride[i] - w.head[i] - w.tail[i];
+    const int64_t more = w.kernel[i] + w.adjust[i] - w.stride[i] - w.pad_head[i] - w.pad_tail[i];
     const Dim spread = c.table.Multiply(w.in[i], w.stride[i]);
     out.push_back(more < 0 ? c.table.Subtract(spread, -more) : c.table.Add(spread, more));
   }
@@ -285,7 +229,7 @@ void Padded(ShapeContext& c, bool forward) {
   if (!ReadWindow(c, w)) return;
   DimList out;
   for (size_t i = 0; i < w.n; ++i) {
-    const int64_t pads = forward ? w.head[i] + w.tail[i] : -(w.head[i] + w.tail[i]);
+    const int64_t pads = forward ? w.pad_head[i] + w.pad_tail[i] : -(w.pad_head[i] + w.pad_tail[i]);
     out.push_back(pads < 0 ? c.table.Subtract(w.in[i], -pads) : c.table.Add(w.in[i], pads));
   }
   c.Set(0, w.Image(c.In(0).type, w.channels, out));
@@ -295,8 +239,8 @@ void Padded(ShapeContext& c, bool forward) {
 void Blocks(ShapeContext& c, bool to_batch) {
   const TensorInfo& x = c.In(0);
   const int64_t block = c.Int("block_size", 2), pad = c.Int("pad", 0), top = c.Int("pad_t", pad);
-  if (!x.tensor() || x.rank() != 4 || block <= 0 || block > kMost || pad < 0 || pad > kMost || top < 0 ||
-      top > kMost)
+  if (!x.tensor() || x.rank() != 4 || block <= 0 || block > kMostWindow || pad < 0 || pad > kMostWindow ||
+      top < 0 || top > kMostWindow)
     return;
   DimTable& t = c.table;
   const auto side = [&](Dim extent, int64_t more) {
