@@ -6,6 +6,8 @@
 #include <iterator>
 #include <string_view>
 
+#include "core/ir/type_arg.h"
+
 namespace weft::internal {
 
 namespace {
@@ -50,14 +52,6 @@ bool Holds(const std::string_view (&names)[N], std::string_view name) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// A type given as a number or by name; float when there is none.
-DataType TypeArg(const Net& net, const Op& op, std::string_view arg) {
-  const std::string name = ArgString(*net.symbols, op.args, arg, "");
-  if (!name.empty()) return ParseDataType(name).value_or(DataType::kUndefined);
-  return DataTypeFromNumber(ArgInt(*net.symbols, op.args, arg, static_cast<int64_t>(DataType::kFloat)))
-      .value_or(DataType::kUndefined);
-}
-
 }  // namespace
 
 DataType ElementType(const Net& net, const Ssa& ssa, size_t op_offset, ValueId value) {
@@ -66,8 +60,8 @@ DataType ElementType(const Net& net, const Ssa& ssa, size_t op_offset, ValueId v
     if (v.def == kNoOp || v.output != 0) return DataType::kUndefined;
     const Op& op = net.ops[static_cast<size_t>(v.def) + op_offset];
     const std::string_view type = net.Str(op.type);
-    if (type == "Cast") return TypeArg(net, op, "to");
-    if (type == "ConstantFill") return TypeArg(net, op, "dtype");
+    if (type == "Cast") return ArgDataType(*net.symbols, op.args, "to", DataType::kFloat);
+    if (type == "ConstantFill") return ArgDataType(*net.symbols, op.args, "dtype", DataType::kFloat);
     if (type == "FloatToHalf") return DataType::kFloat16;
     if (Holds(kMakesFloat, type)) return DataType::kFloat;
     if (!Holds(kKeepsType, type) || op.inputs.empty()) return DataType::kUndefined;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/str.h"
+#include "core/ir/type_arg.h"
 #include "core/kernels/families.h"
 #include "core/kernels/util.h"
 
@@ -153,18 +154,15 @@ To CastTo(const From& from) {
 std::string NumberText(double value) { return FormatFloat(static_cast<float>(value)); }
 
 Result<void> Cast(KernelContext& c) {
-  const Arg* to = c.GetArg("to");
-  const std::optional<DataType> type =
-      to && to->has & Arg::kHasS ? ParseDataType(c.ArgS("to", ""))
-                                 : DataTypeFromNumber(c.ArgI("to", static_cast<int64_t>(DataType::kFloat)));
-  WEFT_ENSURE(c, type, "argument to is no element type");
+  const DataType type = ArgDataType(*c.net().symbols, c.op().args, "to", DataType::kFloat);
+  WEFT_ENSURE(c, type != DataType::kUndefined, "argument to is no element type");
   const Tensor& in = c.In(0);
   const int64_t n = in.numel();
   return SwitchAny(c, in.type(), [&](auto from_tag) -> Result<void> {
     using From = typename decltype(from_tag)::type;
     if constexpr (std::is_same_v<From, std::string>) {
-      if (*type == DataType::kString) return c.CopyOut(0, in);
-      return SwitchNumber(c, *type, [&](auto to_tag) -> Result<void> {
+      if (type == DataType::kString) return c.CopyOut(0, in);
+      return SwitchNumber(c, type, [&](auto to_tag) -> Result<void> {
         using To = typename decltype(to_tag)::type;
         const std::string* x = in.data<std::string>();
         WEFT_TRY(To * y, c.Out<To>(0, in.dims()));
@@ -178,7 +176,7 @@ Result<void> Cast(KernelContext& c) {
       });
     } else {
       const From* x = in.data<From>();
-      return SwitchAny(c, *type, [&](auto to_tag) -> Result<void> {
+      return SwitchAny(c, type, [&](auto to_tag) -> Result<void> {
         using To = typename decltype(to_tag)::type;
         WEFT_TRY(To * y, c.Out<To>(0, in.dims()));
         for (int64_t i = 0; i < n; ++i) {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "core/base/str.h"
+#include "core/ir/type_arg.h"
 #include "core/ops/op_columns.h"
 
 namespace weft {
@@ -104,11 +105,7 @@ int64_t ShapeContext::IntOrDefault(std::string_view name) const {
 }
 
 DataType ShapeContext::Type(std::string_view name, DataType otherwise) const {
-  const Arg* arg = FindArg(name);
-  if (!arg) return otherwise;
-  if (arg->has & Arg::kHasS) return ParseDataType(arg->Load()->s).value_or(DataType::kUndefined);
-  if (!(arg->has & Arg::kHasI)) return otherwise;
-  return DataTypeFromNumber(arg->i).value_or(DataType::kUndefined);
+  return ArgDataType(*net_.symbols, op_.args, name, otherwise);
 }
 
 int ShapeContext::Axis(int64_t axis, size_t rank, int input) {

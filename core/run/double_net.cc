@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "core/ir/type_arg.h"
+
 namespace weft {
 
 namespace {
@@ -14,13 +16,7 @@ void ChooseDouble(const Net& net, Op& op) {
   const bool fill = net.Str(op.type) == "ConstantFill";
   if (!fill && net.Str(op.type) != "Cast") return;
   const std::string_view name = fill ? "dtype" : "to";
-  const Arg* type = FindArg(*net.symbols, op.args, name);
-  if (type) {
-    const std::optional<DataType> chosen = type->has & Arg::kHasS
-                                               ? ParseDataType(ArgString(*net.symbols, op.args, name, ""))
-                                               : DataTypeFromNumber(type->i);
-    if (chosen != DataType::kFloat) return;
-  }
+  if (ArgDataType(*net.symbols, op.args, name, DataType::kFloat) != DataType::kFloat) return;
   op.args = WithArg(op.args, MakeArg(net.symbols->Intern(name), static_cast<int64_t>(DataType::kDouble)));
 }
 

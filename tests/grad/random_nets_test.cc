@@ -186,8 +186,6 @@ Outcome Check(const Net& net, const Feeds& feeds, std::string* why, uint32_t fau
         case Agreement::kUnknown:
           return Outcome::kSkipped;
         case Agreement::kNo:
-          // Gradients that cancel beside numbers as large leave nothing of a one.
-          if (train.Largest() * DBL_EPSILON > 1e-2) return Outcome::kSkipped;
           *why =
               StrCat("the gradient of ", name, "[", i, "] is ", got, ", central differences say ", numeric);
           return Outcome::kWrong;

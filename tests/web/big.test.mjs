@@ -136,16 +136,19 @@ test('work on a large net is cancelled within 100 ms, and the page lives on', { 
     assert.ok(ms < 100, `${ms} ms`);
   }
   // Questions are answered while work goes on: long before it ends, whatever the machine's speed.
-  const ended = await page.evaluate(async () => {
+  const asked = await page.evaluate(async () => {
     const { engine, state } = window.weft.app;
     const task = engine.scene(state.view.net.id, { expandAll: true });
     let ended = false;
     task.result.then(() => (ended = true), () => {});
-    await Promise.all([0, 1, 2].map((more) => engine.ask('describeOp', state.view.net.id, 1000 + more)));
+    let answers = 0;
+    for (const until = performance.now() + 20_000; !ended && answers < 3 && performance.now() < until; ++answers) {
+      await engine.ask('describeOp', state.view.net.id, 1000 + answers);
+    }
     task.cancel();
-    return ended;
+    return { answers, ended };
   });
-  assert.equal(ended, false);
+  assert.deepEqual(asked, { answers: 3, ended: false });
   await page.evaluate(() => window.weft.app.selectOp(5, { reveal: true }));
   assert.equal((await selection(page)).op, 5);
 });

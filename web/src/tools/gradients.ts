@@ -169,9 +169,14 @@ function make(app: App) {
     files = ['_grad.pb', '_repaired.pb'].map((end) => done.value.files.find(({ name }) => name.endsWith(end))).filter((file) => file !== undefined);
     app.clearFaults();
     show();
-    await (showing = preview(of, line));
+    await preview(of, line);
   }
-  async function preview(of: NetInfo, line: string[]): Promise<void> {
+  function preview(of: NetInfo, line: string[]): Promise<void> {
+    const shown = showPlan(of, line);
+    showing = shown.catch(() => {});
+    return shown;
+  }
+  async function showPlan(of: NetInfo, line: string[]): Promise<void> {
     const file = files[Number(alone)] ?? files[0];
     const what = repair ? alone ? 'Repair of' : 'Repair and backward pass of' : 'Backward pass of';
     if (file) await workshop.showPreview(`${what} ${netTitle(of, app.state.documents)}`, { ...file, bytes: file.bytes.slice() }, line, { likeNow: true }); // the engine takes its bytes away
